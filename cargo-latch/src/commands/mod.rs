@@ -1,0 +1,82 @@
+//! The command line: one variant of [`Command`] and one file per command.
+//!
+//! A command returns its own exit code: 0, or 1 where its answer is "no" (a hint dropped, a tool missing). Every error ends
+//! here, is printed as one line of causes, and gives exit code 2.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+pub mod doctor;
+pub mod setup;
+
+/// Exit code for anything that failed, as opposed to an answer of "no".
+const FAILED: u8 = 2;
+
+/// Loop hints that survive from a Rust attribute to the machine code.
+#[derive(Debug, Parser)]
+#[command(name = "cargo-latch", bin_name = "cargo latch", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Doctor(doctor::Args),
+    #[command(hide = true)]
+    Setup(setup::Args),
+}
+
+impl Command {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Doctor(args) => doctor::run(&args),
+            Self::Setup(args) => setup::run(&args),
+        }
+    }
+}
+
+/// Parses the arguments (the program's name first), runs the command, and turns its outcome into an exit code.
+pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let cli = Cli::parse_from(without_cargo_name(args));
+    log_to_stderr();
+    cli.command.run().unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(FAILED)
+    })
+}
+
+/// Drops the `latch` that cargo puts in front of the arguments when it calls `cargo-latch` for `cargo latch`.
+fn without_cargo_name(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    args.enumerate().filter(|(index, arg)| *index != 1 || arg != "latch").map(|(_, arg)| arg)
+}
+
+/// Shows warnings by default; `RUST_LOG` asks for more.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(args: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(without_cargo_name(args.iter().map(OsString::from)))
+    }
+
+    #[test]
+    fn works_as_a_cargo_subcommand_and_alone() {
+        assert!(parsed(&["cargo-latch", "latch", "doctor"]).is_ok());
+        assert!(parsed(&["cargo-latch", "doctor"]).is_ok());
+        assert!(parsed(&["cargo-latch", "doctor", "latch"]).is_err(), "only the first argument is cargo's");
+    }
+
+    #[test]
+    fn arguments_are_well_formed() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+}

@@ -1,0 +1,1 @@
+//! Everything a build needs that is not part of the checkout.
