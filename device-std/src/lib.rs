@@ -1,1 +1,46 @@
-//! Under construction.
+//! What GPU kernels import: the attributes that make kernels and carry loop hints, and where a thread stands.
+//!
+//! ```
+//! use device_std::{kernel, thread};
+//!
+//! /// `out[i] = sum of xs[i..i + 4]`, one thread an element, the loop kept rolled.
+//! #[kernel]
+//! pub unsafe fn sum4(xs: &[f32], out: *mut f32) {
+//!     let i = thread::global_x() as usize;
+//!     let mut sum = 0.0;
+//!     #[nounroll]
+//!     for k in 0..4 {
+//!         sum += xs[i + k];
+//!     }
+//!     // SAFETY: the caller launches no more threads than `out` has elements, and each has an element of its own.
+//!     unsafe { *out.add(i) = sum };
+//! }
+//! ```
+//!
+//! On the GPU targets (`nvptx64-nvidia-cuda`, `amdgcn-amd-amdhsa`) this crate is `no_std` and needs a compiler that
+//! accepts unstable features; everywhere else it is stable Rust, and kernels are plain functions.
+
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(stdarch_nvptx))]
+#![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, gpu_intrinsics, core_intrinsics))]
+#![cfg_attr(target_arch = "amdgpu", allow(internal_features))]
+
+extern crate self as device_std;
+
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+extern crate std;
+
+pub mod marker;
+#[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+mod panic;
+pub mod thread;
+
+pub use device_std_macros::{device, kernel, nounroll};
+
+/// The hints as attributes, for those who want to name them.
+///
+/// Inside `#[kernel]` and `#[device]` items they need no import, and elsewhere they are errors that say so. `unroll` is
+/// not re-exported at the crate's root, where the macro `unroll!` has that name.
+pub mod hint {
+    pub use device_std_macros::{nounroll, unroll};
+}

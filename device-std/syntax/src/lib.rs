@@ -1,1 +1,13 @@
-//! Under construction.
+//! Loop hints as they are written in Rust source: which loop of an item carries which hint.
+//!
+//! The attribute macros of `device-std` and the source scan of the `cargo latch` command both read hints through this
+//! crate, so that the two cannot disagree on what a hint is or where it stands. `hint` is the grammar of one attribute,
+//! `walk` finds the hinted loops of an item, `scan` lists those of a file.
+
+pub mod hint;
+pub mod scan;
+pub mod walk;
+
+pub use hint::{Hint, MAX_COPIES, MIN_COPIES, Request};
+pub use scan::{Factor, Found, hinted_loops, place};
+pub use walk::{Hinted, walk};

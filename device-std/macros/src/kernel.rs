@@ -1,0 +1,145 @@
+//! `#[kernel]`: one function becomes two items, an exported entry point on GPU targets and a plain function elsewhere.
+//!
+//! Everything that would make a kernel unsound or meaningless is refused, each at its own place: arguments arrive by
+//! value in every thread, so a `&mut` would be held by all of them at once; nothing can be returned; an entry point has
+//! one symbol, so it cannot be generic. What the macro cannot see (the layout of argument types, whether a type alias
+//! hides a `&mut`) is not checked.
+
+use crate::{collect, mark, refuse_arguments, with_errors};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::visit::{self, Visit};
+use syn::{Error, Item, ItemFn, ReturnType, Signature};
+
+/// Expands the attribute; where the item is refused, it is left as an ordinary function beside the errors.
+pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = refuse_arguments("kernel", arguments).err();
+    let mut parsed = match syn::parse2::<Item>(item.clone()) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            collect(&mut errors, Some(error));
+            return with_errors(errors, item);
+        }
+    };
+    collect(&mut errors, mark::loops(&mut parsed).err());
+    let Item::Fn(function) = &parsed else {
+        collect(&mut errors, Some(Error::new_spanned(&parsed, "`#[kernel]` goes on a function")));
+        return with_errors(errors, parsed.into_token_stream());
+    };
+    collect(&mut errors, refuse(function));
+    if errors.is_some() { with_errors(errors, parsed.into_token_stream()) } else { entry_point(function) }
+}
+
+/// The entry point for GPU targets, and the function for all others.
+fn entry_point(function: &ItemFn) -> TokenStream {
+    let span = Span::mixed_site().located_at(function.sig.ident.span());
+    let gpu = mark::on_gpu(span);
+    let host = function;
+    let mut device = function.clone();
+    device.sig.abi =
+        Some(syn::Abi { extern_token: syn::Token![extern](span), name: Some(syn::LitStr::new("gpu-kernel", span)) });
+    // The ABI lints ask for types with a C layout. Slices are passed as pointer and length, which is what a launch passes.
+    quote_spanned! {span=>
+        #[cfg(#gpu)]
+        #[unsafe(no_mangle)]
+        #[allow(improper_ctypes_definitions, improper_gpu_kernel_arg)]
+        #device
+        #[cfg(not(#gpu))]
+        #[allow(dead_code)]
+        #host
+    }
+}
+
+/// All reasons why a function can be no kernel, as one error.
+fn refuse(function: &ItemFn) -> Option<Error> {
+    let signature = &function.sig;
+    let mut errors = None;
+    for error in [qualifiers(signature), generics(signature), arguments(signature), result(signature), symbol(function)]
+    {
+        collect(&mut errors, error);
+    }
+    errors
+}
+
+fn qualifiers(signature: &Signature) -> Option<Error> {
+    if let Some(token) = &signature.constness {
+        return Some(Error::new_spanned(token, "a kernel cannot be `const`: it runs on the GPU only"));
+    }
+    if let Some(token) = &signature.asyncness {
+        return Some(Error::new_spanned(token, "a kernel cannot be `async`: a GPU thread runs it to its end"));
+    }
+    if let Some(abi) = &signature.abi {
+        return Some(Error::new_spanned(abi, "`#[kernel]` chooses the calling convention: remove this one"));
+    }
+    let variadic = signature.variadic.as_ref()?;
+    Some(Error::new_spanned(variadic, "a kernel cannot be variadic: a launch passes a fixed list of arguments"))
+}
+
+fn generics(signature: &Signature) -> Option<Error> {
+    let parameter = signature.generics.params.iter().find(|one| !matches!(one, syn::GenericParam::Lifetime(_)))?;
+    let message = "a kernel cannot be generic: it is one symbol in the GPU module (write a generic `#[device]` function \
+                   and one kernel for each instance)";
+    Some(Error::new_spanned(parameter, message))
+}
+
+fn result(signature: &Signature) -> Option<Error> {
+    match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) if matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty()) => None,
+        ReturnType::Type(_, ty) => {
+            Some(Error::new_spanned(ty, "a kernel returns nothing: write results through a `*mut T` parameter"))
+        }
+    }
+}
+
+fn arguments(signature: &Signature) -> Option<Error> {
+    let mut refused = Refused::default();
+    for input in &signature.inputs {
+        match input {
+            syn::FnArg::Receiver(receiver) => {
+                let message = "a kernel cannot be a method: a launch passes no `self`";
+                collect(&mut refused.errors, Some(Error::new_spanned(receiver, message)));
+            }
+            syn::FnArg::Typed(typed) => refused.visit_type(&typed.ty),
+        }
+    }
+    refused.errors
+}
+
+/// Finds the types that no kernel parameter may hold.
+#[derive(Default)]
+struct Refused {
+    errors: Option<Error>,
+}
+
+impl<'ast> Visit<'ast> for Refused {
+    fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
+        if reference.mutability.is_some() {
+            let message = "a kernel parameter cannot hold a `&mut`: every thread of the launch would hold the same one, \
+                           which is undefined behaviour (pass a raw pointer, `*mut T`, and its length)";
+            collect(&mut self.errors, Some(Error::new_spanned(reference, message)));
+        }
+        visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_type_impl_trait(&mut self, generic: &'ast syn::TypeImplTrait) {
+        let message = "a kernel cannot be generic, and `impl Trait` makes it so: name the type";
+        collect(&mut self.errors, Some(Error::new_spanned(generic, message)));
+    }
+
+    /// A function pointer's own parameters are not held by the threads.
+    fn visit_type_bare_fn(&mut self, _: &'ast syn::TypeBareFn) {}
+}
+
+/// Refuses attributes that name the symbol, since the kernel's name is its symbol.
+fn symbol(function: &ItemFn) -> Option<Error> {
+    let names_symbol = |path: &syn::Path| path.is_ident("no_mangle") || path.is_ident("export_name");
+    let attribute = function.attrs.iter().find(|attribute| {
+        let inner = match &attribute.meta {
+            syn::Meta::List(list) if list.path.is_ident("unsafe") => list.parse_args::<syn::Meta>().ok(),
+            _ => None,
+        };
+        names_symbol(attribute.path()) || inner.is_some_and(|meta| names_symbol(meta.path()))
+    })?;
+    Some(Error::new_spanned(attribute, "`#[kernel]` names the symbol after the function: remove this attribute"))
+}

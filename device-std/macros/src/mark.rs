@@ -1,0 +1,111 @@
+//! A hinted loop becomes a block that marks it twice, before the loop and first in its body:
+//!
+//! ```text
+//! #[nounroll]                      {
+//! 'a: for x in xs {                    enter(SITE);
+//!     work(x);             =>          'a: for x in xs {
+//! }                                        body(SITE, FACTOR);
+//!                                          work(x);
+//!                                      }
+//!                                  }
+//! ```
+//!
+//! The block has the loop's value and its other attributes. The calls exist on GPU targets only; elsewhere only the
+//! loop is left. Both markers are opaque functions that the link stage erases. Their spans carry the place of the loop
+//! keyword, so that a compiler message about the marker shows the loop, and the hygiene of this macro, so that lints on
+//! the user's code pass them over. In a const context nothing is marked: markers cannot be called there.
+
+use crate::site;
+use hint_syntax::{Hint, Hinted, Request};
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::{Expr, Item, Stmt};
+
+/// Marks every hinted loop of an item.
+pub fn loops(item: &mut Item) -> syn::Result<()> {
+    hint_syntax::walk(item, &mut mark)
+}
+
+/// `target_arch` of the GPUs that markers exist on, as a `cfg` predicate.
+pub fn on_gpu(span: Span) -> TokenStream {
+    quote_spanned!(span=> any(target_arch = "nvptx64", target_arch = "amdgpu"))
+}
+
+fn mark(hinted: Hinted, expression: &mut Expr) {
+    let span = Span::mixed_site().located_at(hinted.keyword);
+    let check = factor_check(&hinted.hint);
+    if hinted.surroundings.in_const {
+        wrap(span, check, expression);
+        return;
+    }
+    let gpu = on_gpu(span);
+    let site = site::of(hinted.hint.request.kind(), hinted.keyword).to_string();
+    let factor = factor(&hinted.hint, span);
+    let enter = quote_spanned!(span=> #[cfg(#gpu)] ::device_std::marker::__latch_loop_enter(#site););
+    let body = quote_spanned!(span=> #[cfg(#gpu)] ::device_std::marker::__latch_loop_body(#site, #factor););
+    if let (Some(block), Ok(body)) = (loop_body(expression), syn::parse2::<Stmt>(body)) {
+        block.stmts.insert(0, body);
+    }
+    wrap(span, quote_spanned!(span=> #check #enter), expression);
+}
+
+/// Puts a loop into a block, after the given statements; the loop's attributes move to the block.
+fn wrap(span: Span, before: TokenStream, expression: &mut Expr) {
+    let attributes = match expression {
+        Expr::ForLoop(inner) => std::mem::take(&mut inner.attrs),
+        Expr::While(inner) => std::mem::take(&mut inner.attrs),
+        Expr::Loop(inner) => std::mem::take(&mut inner.attrs),
+        _ => Vec::new(),
+    };
+    let block = quote_spanned!(span=> #(#attributes)* { #before #expression });
+    *expression = Expr::Verbatim(block);
+}
+
+fn loop_body(expression: &mut Expr) -> Option<&mut syn::Block> {
+    match expression {
+        Expr::ForLoop(inner) => Some(&mut inner.body),
+        Expr::While(inner) => Some(&mut inner.body),
+        Expr::Loop(inner) => Some(&mut inner.body),
+        _ => None,
+    }
+}
+
+/// The number that the body marker carries: 0 for no loop left, else the copies of the body.
+fn factor(hint: &Hint, span: Span) -> TokenStream {
+    match &hint.request {
+        Request::KeepRolled => quote_spanned!(span=> 1u64),
+        Request::UnrollFully => quote_spanned!(span=> 0u64),
+        Request::UnrollBy(copies) => match hint_syntax::hint::copies(copies) {
+            Some(copies) => quote_spanned!(span=> #copies),
+            None => evaluated(copies, hint.span),
+        },
+    }
+}
+
+/// A statement that checks a computed factor on every target, also where no marker carries it.
+fn factor_check(hint: &Hint) -> TokenStream {
+    match &hint.request {
+        Request::UnrollBy(copies) if hint_syntax::hint::copies(copies).is_none() => {
+            let span = Span::mixed_site();
+            let value = evaluated(copies, hint.span);
+            quote_spanned!(span=> let _: u64 = #value;)
+        }
+        _ => TokenStream::new(),
+    }
+}
+
+/// An expression evaluated in each instance of the function around it, and refused there where it is no copy count.
+fn evaluated(copies: &Expr, attribute: Span) -> TokenStream {
+    let span = Span::mixed_site().located_at(attribute);
+    let copies = without_braces(copies);
+    quote_spanned!(span=> const { ::device_std::marker::copies((#copies) as u64) })
+}
+
+/// `{ T::TILE }` as `T::TILE`, since braces around one expression draw a lint.
+fn without_braces(expression: &Expr) -> &Expr {
+    let Expr::Block(block) = expression else { return expression };
+    match &block.block.stmts[..] {
+        [Stmt::Expr(inner, None)] if block.attrs.is_empty() && block.label.is_none() => inner,
+        _ => expression,
+    }
+}

@@ -1,0 +1,44 @@
+//! The site of a hinted loop: its kind, package, file, line and column.
+//!
+//! The file is relative to the package, with forward slashes, so that the same source gives the same site on every
+//! machine. A file outside the package (by `#[path]`) keeps the path under which the compiler knows it.
+
+use codegen_pass::{HintKind, Site};
+use proc_macro2::Span;
+use std::path::{Path, PathBuf};
+
+/// The site of the loop whose keyword is at `keyword`.
+pub fn of(kind: HintKind, keyword: Span) -> Site {
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let (line, column) = hint_syntax::place(keyword);
+    Site { kind, package, file: file(keyword), line, column }
+}
+
+fn file(keyword: Span) -> String {
+    let within_package = keyword.local_file().and_then(|path| {
+        let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
+        let path = std::env::current_dir().ok()?.join(path);
+        relative(&path, &root).or_else(|| relative(&path.canonicalize().ok()?, &root.canonicalize().ok()?))
+    });
+    within_package.unwrap_or_else(|| keyword.file().replace('\\', "/"))
+}
+
+fn relative(path: &Path, root: &Path) -> Option<String> {
+    let steps = path.strip_prefix(root).ok()?.components();
+    Some(steps.map(|step| step.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_is_named_from_its_package() {
+        assert_eq!(
+            relative(Path::new("/a/kernels/src/lib.rs"), Path::new("/a/kernels")).as_deref(),
+            Some("src/lib.rs")
+        );
+        assert_eq!(relative(Path::new("/a/kernels-2/src/lib.rs"), Path::new("/a/kernels")), None);
+    }
+}
