@@ -58,7 +58,13 @@ fn stray(name: &str, target: TokenStream) -> TokenStream {
         "`#[{name}]` is a hint for a `for`, `while` or `loop` inside a function with `#[kernel]` or `#[device]`: put one \
          of them on the function around it"
     );
-    with_errors(Some(syn::Error::new(proc_macro2::Span::call_site(), message)), target.into()).into()
+    let error = syn::Error::new(proc_macro2::Span::call_site(), message).into_compile_error();
+    let target = proc_macro2::TokenStream::from(target);
+    // An expression must stay one expression, or the compiler adds an error about the rest.
+    if syn::parse2::<syn::Item>(target.clone()).is_err() && syn::parse2::<syn::Expr>(target.clone()).is_ok() {
+        return quote!({ #error #target }).into();
+    }
+    quote!(#error #target).into()
 }
 
 fn refuse_arguments(macro_name: &str, arguments: proc_macro2::TokenStream) -> syn::Result<()> {

@@ -17,7 +17,7 @@
 
 use crate::site;
 use hint_syntax::{Hint, Hinted, Request};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote_spanned;
 use syn::{Expr, Item, Stmt};
 
@@ -77,7 +77,7 @@ fn factor(hint: &Hint, span: Span) -> TokenStream {
         Request::UnrollFully => quote_spanned!(span=> 0u64),
         Request::UnrollBy(copies) => match hint_syntax::hint::copies(copies) {
             Some(copies) => quote_spanned!(span=> #copies),
-            None => evaluated(copies, hint.span),
+            None => evaluated(copies, hint),
         },
     }
 }
@@ -87,7 +87,7 @@ fn factor_check(hint: &Hint) -> TokenStream {
     match &hint.request {
         Request::UnrollBy(copies) if hint_syntax::hint::copies(copies).is_none() => {
             let span = Span::mixed_site();
-            let value = evaluated(copies, hint.span);
+            let value = evaluated(copies, hint);
             quote_spanned!(span=> let _: u64 = #value;)
         }
         _ => TokenStream::new(),
@@ -95,10 +95,15 @@ fn factor_check(hint: &Hint) -> TokenStream {
 }
 
 /// An expression evaluated in each instance of the function around it, and refused there where it is no copy count.
-fn evaluated(copies: &Expr, attribute: Span) -> TokenStream {
-    let span = Span::mixed_site().located_at(attribute);
+///
+/// The call's first and last token have the attribute's place, so that the refusal shows the whole attribute.
+fn evaluated(copies: &Expr, hint: &Hint) -> TokenStream {
+    let (first, last) = hint.attribute;
+    let (first, last) = (Span::mixed_site().located_at(first), Span::mixed_site().located_at(last));
     let copies = without_braces(copies);
-    quote_spanned!(span=> const { ::device_std::marker::copies((#copies) as u64) })
+    let mut argument = Group::new(Delimiter::Parenthesis, quote_spanned!(first=> (#copies) as u64));
+    argument.set_span(last);
+    quote_spanned!(first=> const { ::device_std::marker::copies #argument })
 }
 
 /// `{ T::TILE }` as `T::TILE`, since braces around one expression draw a lint.

@@ -7,9 +7,7 @@
 
 use codegen_pass::HintKind;
 use proc_macro2::Span;
-use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};
 
 /// The smallest copy count that `#[unroll(N)]` accepts.
@@ -44,8 +42,8 @@ impl Request {
 pub struct Hint {
     /// What it asks for.
     pub request: Request,
-    /// The whole attribute, for messages.
-    pub span: Span,
+    /// The first and the last token of the attribute, for messages that show all of it.
+    pub attribute: (Span, Span),
 }
 
 /// Which of the two hint attributes a path names.
@@ -119,7 +117,7 @@ fn read(attribute: &Attribute) -> syn::Result<Hint> {
         Some(Name::Unroll) => read_unroll(attribute)?,
         None => return Err(syn::Error::new_spanned(attribute, "this attribute is no loop hint")),
     };
-    Ok(Hint { request, span: attribute.span() })
+    Ok(Hint { request, attribute: (attribute.pound_token.span, attribute.bracket_token.span.close()) })
 }
 
 fn read_nounroll(attribute: &Attribute) -> syn::Result<Request> {
@@ -176,10 +174,9 @@ fn check_literal(expression: &Expr) -> Result<(), String> {
             Err("`#[unroll(1)]` is one copy of the body, that is, a rolled loop: write `#[nounroll]`".to_owned())
         }
         Literal::Copies(MIN_COPIES..=MAX_COPIES) => Ok(()),
-        Literal::Copies(_) | Literal::Other => Err(format!(
-            "`#[unroll(N)]` takes a whole number of copies from {MIN_COPIES} to {MAX_COPIES}, not `{}`",
-            expression.to_token_stream()
-        )),
+        Literal::Copies(_) | Literal::Other => {
+            Err(format!("`#[unroll(N)]` takes a whole number of copies from {MIN_COPIES} to {MAX_COPIES}"))
+        },
     }
 }
 
