@@ -30,6 +30,7 @@ extern crate self as device_std;
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 extern crate std;
 
+mod counted;
 pub mod marker;
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 mod panic;

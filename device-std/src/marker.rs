@@ -3,6 +3,8 @@
 //! The two markers are declared and never defined: they are calls that the compiler must keep, and the link stage
 //! reads and erases every one of them. Where a marker is left, the GPU linker reports an undefined symbol.
 
+pub use crate::counted::{Counted, Inclusive, Integer, Uncounted};
+
 /// The markers of a hinted loop.
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 pub use declared::{__latch_loop_body, __latch_loop_enter};

@@ -4,6 +4,7 @@
 //! hint needs no import and no feature. Each hinted loop gets two marker calls that carry its place in the source
 //! (`mark`); `kernel` makes the entry point. The grammar of hints is the crate `hint-syntax`.
 
+mod inclusive;
 mod kernel;
 mod mark;
 mod site;

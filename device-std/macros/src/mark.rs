@@ -15,7 +15,7 @@
 //! keyword, so that a compiler message about the marker shows the loop, and the hygiene of this macro, so that lints on
 //! the user's code pass them over. In a const context nothing is marked: markers cannot be called there.
 
-use crate::site;
+use crate::{inclusive, site};
 use hint_syntax::{Hint, Hinted, Request};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote_spanned;
@@ -37,6 +37,9 @@ fn mark(hinted: Hinted, expression: &mut Expr) {
     if hinted.surroundings.in_const {
         wrap(span, check, expression);
         return;
+    }
+    if let (Request::UnrollFully, Expr::ForLoop(inner)) = (&hinted.hint.request, &mut *expression) {
+        inclusive::lower(&mut inner.expr);
     }
     let gpu = on_gpu(span);
     let site = site::of(hinted.hint.request.kind(), hinted.keyword).to_string();

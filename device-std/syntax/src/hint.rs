@@ -176,7 +176,7 @@ fn check_literal(expression: &Expr) -> Result<(), String> {
         Literal::Copies(MIN_COPIES..=MAX_COPIES) => Ok(()),
         Literal::Copies(_) | Literal::Other => {
             Err(format!("`#[unroll(N)]` takes a whole number of copies from {MIN_COPIES} to {MAX_COPIES}"))
-        },
+        }
     }
 }
 

@@ -3,11 +3,16 @@
 //! What becomes of a loop is the caller's: the macros replace it, the source scan only writes it down. Nested closures,
 //! functions and items belong to the item. The walk also knows whether a loop stands in a **const context** (a const
 //! function, a constant, an array length), where no marker can be called and no machine code need ever come of it.
-//! It looks into no macro call: what a macro makes of its tokens is not known here.
+//!
+//! What a macro call makes of its tokens is not known here. Where they read as statements, as a list of expressions, or
+//! hold a block that does, the loops with hints in them are taken as if they stood in the function; a macro that does
+//! something else with them than to run them gets the changed tokens. Hints in tokens that read as neither are left for
+//! the compiler to refuse.
 
 use crate::hint::{self, Hint};
-use proc_macro2::Span;
-use quote::ToTokens;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Expr, Meta, Token};
@@ -71,7 +76,14 @@ impl Walkable for syn::File {
 ///
 /// Returns all mistakes as one error; loops without a mistake have been handed out all the same.
 pub fn walk(source: &mut impl Walkable, on_loop: &mut dyn FnMut(Hinted, &mut Expr)) -> syn::Result<()> {
-    let mut walker = Walker { on_loop, path: Vec::new(), surroundings: Surroundings::default(), errors: None };
+    let mut walker = Walker {
+        on_loop,
+        path: Vec::new(),
+        surroundings: Surroundings::default(),
+        in_macro: false,
+        found: 0,
+        errors: None,
+    };
     source.accept(&mut walker);
     walker.errors.map_or(Ok(()), Err)
 }
@@ -80,6 +92,8 @@ struct Walker<'a> {
     on_loop: &'a mut dyn FnMut(Hinted, &mut Expr),
     path: Vec<String>,
     surroundings: Surroundings,
+    in_macro: bool,
+    found: usize,
     errors: Option<syn::Error>,
 }
 
@@ -123,12 +137,47 @@ impl Walker<'_> {
         self.item(name, attributes, |walker| walker.within(|surroundings| surroundings.in_const = is_const, what));
     }
 
+    /// Walks the tokens of a macro call; the changed tokens where a hinted loop was found in them.
+    fn tokens(&mut self, tokens: &TokenStream) -> Option<TokenStream> {
+        if !mentions_hint(tokens) {
+            return None;
+        }
+        let found = self.found;
+        let walked = if let Ok(mut statements) = syn::Block::parse_within.parse2(tokens.clone()) {
+            statements.iter_mut().for_each(|statement| self.visit_stmt_mut(statement));
+            quote!(#(#statements)*)
+        } else if let Ok(mut list) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone()) {
+            list.iter_mut().for_each(|expression| self.visit_expr_mut(expression));
+            quote!(#list)
+        } else {
+            tokens.clone().into_iter().map(|token| self.token(token)).collect()
+        };
+        (self.found > found).then_some(walked)
+    }
+
+    fn token(&mut self, token: TokenTree) -> TokenTree {
+        let TokenTree::Group(group) = token else { return token };
+        let Some(inner) = self.tokens(&group.stream()) else { return TokenTree::Group(group) };
+        let mut changed = Group::new(group.delimiter(), inner);
+        changed.set_span(group.span());
+        TokenTree::Group(changed)
+    }
+
     fn take(&mut self, attributes: &mut Vec<Attribute>) -> Option<Hint> {
         hint::take(attributes).unwrap_or_else(|error| {
             self.report(error);
             None
         })
     }
+}
+
+/// Whether the name of a hint is anywhere in the tokens: most macro calls need no parsing.
+fn mentions_hint(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(name) => hint::spelling(&syn::Path::from(name)).is_some(),
+        TokenTree::Group(group) => mentions_hint(&group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// The attributes and the keyword of a loop.
@@ -148,12 +197,18 @@ impl VisitMut for Walker<'_> {
         visit_mut::visit_expr_mut(self, expression);
         if let Some((hint, keyword)) = hinted {
             let hinted = Hinted { hint, keyword, path: self.path.clone(), surroundings: self.surroundings };
+            self.found += 1;
             (self.on_loop)(hinted, expression);
         }
     }
 
     /// Loops have given up their hints before this sees them: a hint met here is on something else.
+    ///
+    /// In a macro call an attribute of that name may be the macro's own, and the compiler judges it if it is not.
     fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
+        if self.in_macro {
+            return;
+        }
         attributes.retain(|attribute| match misplaced(attribute) {
             Some(error) => {
                 self.report(error);
@@ -161,6 +216,14 @@ impl VisitMut for Walker<'_> {
             }
             None => true,
         });
+    }
+
+    fn visit_macro_mut(&mut self, call: &mut syn::Macro) {
+        let outer = std::mem::replace(&mut self.in_macro, true);
+        if let Some(tokens) = self.tokens(&call.tokens) {
+            call.tokens = tokens;
+        }
+        self.in_macro = outer;
     }
 
     fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
