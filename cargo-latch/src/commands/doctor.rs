@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use crate::doctor::{Surroundings, examine};
+use crate::setup::{self, Home, Machine};
+
 /// Show what is here, what is missing, and how to get it
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -12,6 +15,12 @@ pub struct Args {
 
 /// Exit code 0 if a kernel can be built, 1 otherwise.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args.json;
-    Ok(ExitCode::SUCCESS)
+    let (home, machine) = (Home::of_user()?, Machine::this());
+    let report = examine(&Surroundings { home: &home, machine: &machine, latch_link: setup::latch_link() });
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        println!("{report}");
+    }
+    Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

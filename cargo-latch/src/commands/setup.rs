@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::setup::{self, Progress};
+
 /// Make what a build needs, ahead of the first build
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -12,6 +14,13 @@ pub struct Args {
 
 /// Sets up; an error where something a build cannot do without is out of reach.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args.rustc_dev;
+    let progress = Progress::on_stderr();
+    let tools = setup::ensure_basic(&progress)?;
+    if let Err(error) = &tools.cuda {
+        tracing::warn!("kernels can be built to PTX only: {error}");
+    }
+    if args.rustc_dev {
+        setup::ensure_rustc_dev(&progress)?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,127 @@
+//! The device sysroot: `core` and `compiler_builtins` for the GPU, as unoptimized bitcode.
+//!
+//! rustc ships neither for nvptx64, so they are built once from rust-src by the stock compiler, and every kernel build uses
+//! them by `--sysroot`. The flags are what the link stage needs: loop hints must be resolved before any LLVM pass has run, so
+//! `-Cno-prepopulate-passes` keeps the passes away, and `-Clto=off` keeps away thin-local LTO, whose `available_externally`
+//! bodies and `.llvm.N` names ptxas and libNVVM refuse. One sysroot serves every architecture.
+//!
+//! Wrong where rust-src is edited in place: the key holds the compiler's version and the flags, not the sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::error::{SetupError, at, missing};
+use super::home::{Artifact, Home, key_of, link_or_copy, remove_folder};
+use super::process;
+use super::progress::Progress;
+use super::toolchain::{RUST_VERSION, Toolchain, files_in};
+
+/// The target of every kernel.
+pub const TARGET: &str = "nvptx64-nvidia-cuda";
+/// How device crates have to be compiled, `core` included.
+pub const DEVICE_FLAGS: [&str; 3] = ["-Cno-prepopulate-passes", "-Clto=off", "-Cpanic=abort"];
+/// To be raised when this file makes something else of the same compiler and flags.
+const LAYOUT: &str = "1";
+
+const CRATES: [&str; 2] = ["core", "compiler_builtins"];
+/// `[workspace]` keeps cargo from looking for one above; the profile is spelled out so that a key's content is one thing.
+const MANIFEST: &str = r#"[package]
+name = "device-sysroot"
+version = "0.0.0"
+edition = "2024"
+
+[workspace]
+
+[profile.release]
+opt-level = 3
+debug = 0
+debug-assertions = false
+overflow-checks = false
+codegen-units = 16
+"#;
+
+/// The device sysroot.
+#[derive(Debug, Clone)]
+pub struct DeviceSysroot {
+    /// What `--sysroot` is given.
+    pub folder: PathBuf,
+}
+
+impl DeviceSysroot {
+    /// The sysroot if it is there.
+    pub fn find(home: &Home, toolchain: &Toolchain) -> Option<Self> {
+        home.find(&artifact(toolchain)).map(|folder| Self { folder })
+    }
+
+    /// The sysroot, built if it is not there.
+    pub fn ensure(home: &Home, toolchain: &Toolchain, progress: &Progress) -> Result<Self, SetupError> {
+        let folder = home.ensure(&artifact(toolchain), progress, |partial| {
+            let step = progress.step("device sysroot");
+            step.message("building core for the GPU");
+            build(toolchain, partial)?;
+            step.finish();
+            Ok(())
+        })?;
+        Ok(Self { folder })
+    }
+}
+
+/// What identifies the sysroot that belongs to a toolchain.
+pub fn artifact(toolchain: &Toolchain) -> Artifact {
+    let facts = [LAYOUT, toolchain.version.verbose.as_str(), MANIFEST, TARGET];
+    Artifact {
+        name: "sysroot",
+        key: key_of(facts.into_iter().chain(DEVICE_FLAGS)),
+        needs: CRATES.iter().map(|name| libraries().join(format!("lib{name}.rlib"))).collect(),
+    }
+}
+
+fn libraries() -> PathBuf {
+    Path::new("lib/rustlib").join(TARGET).join("lib")
+}
+
+fn build(toolchain: &Toolchain, partial: &Path) -> Result<(), SetupError> {
+    if toolchain.library_source().is_none() {
+        return Err(missing(
+            "the component rust-src",
+            format_args!("looked in {}", toolchain.sysroot.join("lib/rustlib/src/rust/library").display()),
+            format_args!("run `rustup component add rust-src --toolchain {RUST_VERSION}`"),
+        ));
+    }
+    let work = partial.join("work");
+    write_crate(&work)?;
+    process::run(&mut cargo(toolchain, &work), "build the device sysroot")?;
+    let libraries = partial.join(libraries());
+    fs::create_dir_all(&libraries).map_err(at("create", &libraries))?;
+    keep_libraries(&work.join("target").join(TARGET).join("release/deps"), &libraries)?;
+    remove_folder(&work)
+}
+
+fn write_crate(work: &Path) -> Result<(), SetupError> {
+    let source = work.join("src");
+    fs::create_dir_all(&source).map_err(at("create", &source))?;
+    for (file, text) in [(work.join("Cargo.toml"), MANIFEST), (source.join("lib.rs"), "#![no_std]\n")] {
+        fs::write(&file, text).map_err(at("write", &file))?;
+    }
+    Ok(())
+}
+
+fn cargo(toolchain: &Toolchain, work: &Path) -> Command {
+    let mut cargo = toolchain.plain_cargo();
+    cargo.args(["build", "--release", "-Zbuild-std=core", "--target", TARGET]);
+    cargo.arg("--manifest-path").arg(work.join("Cargo.toml")).arg("--target-dir").arg(work.join("target"));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", DEVICE_FLAGS.join("\u{1f}"));
+    cargo
+}
+
+/// Cargo's file names carry a hash; without it, what an artifact needs can be named. rustc takes either.
+fn keep_libraries(built: &Path, libraries: &Path) -> Result<(), SetupError> {
+    for rlib in files_in(built).iter().filter(|file| file.extension().is_some_and(|extension| extension == "rlib")) {
+        let file = rlib.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(name) = CRATES.iter().find(|name| file.starts_with(&format!("lib{name}-"))) {
+            link_or_copy(rlib, &libraries.join(format!("lib{name}.rlib")))?;
+        }
+    }
+    Ok(())
+}
