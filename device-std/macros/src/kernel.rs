@@ -35,6 +35,11 @@ fn entry_point(function: &ItemFn) -> TokenStream {
     let span = Span::mixed_site().located_at(function.sig.ident.span());
     let gpu = mark::on_gpu(span);
     let host = function;
+    // A private kernel has no caller on a host. Nothing is allowed for a public one, where a crate may forbid allowing.
+    let unused = match function.vis {
+        syn::Visibility::Public(_) => None,
+        _ => Some(quote_spanned!(span=> #[allow(dead_code)])),
+    };
     let mut device = function.clone();
     device.sig.abi =
         Some(syn::Abi { extern_token: syn::Token![extern](span), name: Some(syn::LitStr::new("gpu-kernel", span)) });
@@ -45,7 +50,7 @@ fn entry_point(function: &ItemFn) -> TokenStream {
         #[allow(improper_ctypes_definitions, improper_gpu_kernel_arg)]
         #device
         #[cfg(not(#gpu))]
-        #[allow(dead_code)]
+        #unused
         #host
     }
 }
@@ -142,4 +147,84 @@ fn symbol(function: &ItemFn) -> Option<Error> {
         names_symbol(attribute.path()) || inner.is_some_and(|meta| names_symbol(meta.path()))
     })?;
     Some(Error::new_spanned(attribute, "`#[kernel]` names the symbol after the function: remove this attribute"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+    use quote::quote;
+
+    #[test]
+    fn a_kernel_is_one_item_on_gpus_and_another_on_hosts() {
+        let expanded = expand(
+            quote!(),
+            quote!(
+                #[cold]
+                pub unsafe fn k<'a>(xs: &'a [f32], out: *mut f32) {
+                    work()
+                }
+            ),
+        );
+        let expected = quote! {
+            #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+            #[unsafe(no_mangle)]
+            #[allow(improper_ctypes_definitions, improper_gpu_kernel_arg)]
+            #[cold]
+            pub unsafe extern "gpu-kernel" fn k<'a>(xs: &'a [f32], out: *mut f32) { work() }
+            #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+            #[cold]
+            pub unsafe fn k<'a>(xs: &'a [f32], out: *mut f32) { work() }
+        };
+        assert_eq!(expanded.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn only_a_private_kernel_may_be_unused_on_hosts() {
+        assert!(
+            expand(
+                quote!(),
+                quote!(
+                    pub(crate) fn k() {}
+                )
+            )
+            .to_string()
+            .contains("dead_code")
+        );
+        assert!(
+            !expand(
+                quote!(),
+                quote!(
+                    pub fn k() {}
+                )
+            )
+            .to_string()
+            .contains("dead_code")
+        );
+    }
+
+    #[test]
+    fn a_variadic_kernel_is_refused() {
+        let expanded = expand(
+            quote!(),
+            quote!(
+                unsafe fn k(_: u32, ...) {}
+            ),
+        )
+        .to_string();
+        assert!(expanded.contains("a kernel cannot be variadic"), "{expanded}");
+    }
+
+    #[test]
+    fn an_explicit_unit_result_is_none() {
+        assert!(
+            !expand(
+                quote!(),
+                quote!(
+                    fn k() -> () {}
+                )
+            )
+            .to_string()
+            .contains("compile_error")
+        );
+    }
 }

@@ -117,3 +117,172 @@ fn without_braces(expression: &Expr) -> &Expr {
         _ => expression,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::{ToTokens, quote};
+    use syn::parse_quote;
+
+    /// Marks an item and holds the result against what is expected, with sites cut to their kind.
+    fn assert_marked(mut item: Item, expected: TokenStream) {
+        loops(&mut item).expect("well-formed hints");
+        let marked = item.to_token_stream().to_string();
+        let words: Vec<String> = marked.split(' ').map(without_place).collect();
+        assert_eq!(words.join(" "), expected.to_string());
+    }
+
+    fn without_place(word: &str) -> String {
+        match (word.split_once('|'), word.rsplit_once('"')) {
+            (Some((kind, _)), Some((_, rest))) => format!("{kind}\"{rest}"),
+            _ => word.to_owned(),
+        }
+    }
+
+    fn enter(kind: &str) -> TokenStream {
+        quote!(#[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))] ::device_std::marker::__latch_loop_enter(#kind);)
+    }
+
+    fn body(kind: &str, factor: TokenStream) -> TokenStream {
+        quote!(
+            #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+            ::device_std::marker::__latch_loop_body(#kind, #factor);
+        )
+    }
+
+    #[test]
+    fn label_attributes_and_value_stay() {
+        let (enter, body) = (enter("nounroll"), body("nounroll", quote!(1u64)));
+        assert_marked(
+            parse_quote!(
+                fn f() -> u32 {
+                    #[allow(unused)]
+                    #[nounroll]
+                    'a: loop {
+                        break 'a 3;
+                    }
+                }
+            ),
+            quote!(fn f() -> u32 { #[allow(unused)] { #enter 'a: loop { #body break 'a 3; } } }),
+        );
+    }
+
+    #[test]
+    fn both_loops_of_a_nest_are_marked() {
+        let (outer, outer_body) = (enter("unroll"), body("unroll", quote!(4u64)));
+        let (inner, inner_body) = (enter("unroll"), body("unroll", quote!(0u64)));
+        assert_marked(
+            parse_quote!(
+                fn f() {
+                    #[unroll(4)]
+                    while a {
+                        #[unroll]
+                        for x in xs {
+                            g(x)
+                        }
+                    }
+                }
+            ),
+            quote!(fn f() { { #outer while a { #outer_body { #inner for x in xs { #inner_body g(x) } } } } }),
+        );
+    }
+
+    #[test]
+    fn a_computed_factor_is_checked_on_every_target() {
+        let copies = quote!(const { ::device_std::marker::copies((T::TILE) as u64) });
+        let (enter, body) = (enter("unroll"), body("unroll", copies.clone()));
+        assert_marked(
+            parse_quote!(
+                fn f<T: Tiled>() {
+                    #[unroll({ T::TILE })]
+                    for x in xs {}
+                }
+            ),
+            quote!(fn f<T: Tiled>() { { let _: u64 = #copies; #enter for x in xs { #body } } }),
+        );
+    }
+
+    #[test]
+    fn in_a_const_context_the_loop_is_left_alone() {
+        assert_marked(
+            parse_quote!(
+                const fn f() {
+                    #[nounroll]
+                    while a {
+                        g()
+                    }
+                }
+            ),
+            quote!(
+                const fn f() {
+                    {
+                        while a {
+                            g()
+                        }
+                    }
+                }
+            ),
+        );
+    }
+
+    #[test]
+    fn only_full_unrolling_counts_the_range() {
+        let (enter, body) = (enter("unroll"), body("unroll", quote!(0u64)));
+        let counted = quote!({
+            use ::device_std::marker::Uncounted as _;
+            ::device_std::marker::Inclusive(a..=b).counted()
+        });
+        assert_marked(
+            parse_quote!(
+                fn f() {
+                    #[unroll]
+                    for i in (a..=b).rev() {}
+                }
+            ),
+            quote!(fn f() { { #enter for i in (#counted).rev() { #body } } }),
+        );
+        let (enter, body) = (self::enter("unroll"), self::body("unroll", quote!(4u64)));
+        assert_marked(
+            parse_quote!(
+                fn f() {
+                    #[unroll(4)]
+                    for i in a..=b {}
+                }
+            ),
+            quote!(fn f() { { #enter for i in a..=b { #body } } }),
+        );
+    }
+
+    #[test]
+    fn methods_of_an_impl_block_are_marked() {
+        let (enter, body) = (enter("nounroll"), body("nounroll", quote!(1u64)));
+        assert_marked(
+            parse_quote!(
+                impl<T> Tile<T> {
+                    fn f(&self) {
+                        #[nounroll]
+                        for x in self {}
+                    }
+                }
+            ),
+            quote!(impl<T> Tile<T> { fn f(&self) { { #enter for x in self { #body } } } }),
+        );
+    }
+
+    #[test]
+    fn tokens_of_a_macro_call_are_marked() {
+        let (enter, body) = (enter("nounroll"), body("nounroll", quote!(1u64)));
+        assert_marked(
+            parse_quote!(
+                fn f() {
+                    own!(cap 16; for i in 0..n { #[nounroll] loop {} });
+                }
+            ),
+            quote!(
+                fn f() {
+                    own!(cap 16; for i in 0..n { { #enter loop { #body } } });
+                }
+            ),
+        );
+    }
+}

@@ -89,3 +89,132 @@ impl Found {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(source: &str) -> Vec<Found> {
+        hinted_loops(&syn::parse_file(source).expect("Rust source"))
+    }
+
+    /// `line column function` of each loop found.
+    fn places(source: &str) -> Vec<String> {
+        scan(source).iter().map(|found| format!("{} {} {}", found.line, found.column, found.function)).collect()
+    }
+
+    #[test]
+    fn a_loop_is_found_with_all_that_is_known_of_it() {
+        let source = "#[kernel]\npub fn k(xs: &[f32]) {\n    #[unroll({ N * 2 })]\n    'a: for x in xs {}\n}\n";
+        let expected = Found {
+            kind: HintKind::Unroll,
+            factor: Some(Factor::Expression("{ N * 2 }".to_owned())),
+            line: 4,
+            column: 9,
+            function: "k".to_owned(),
+            in_device_fn: true,
+            in_const: false,
+        };
+        assert_eq!(scan(source), [expected]);
+    }
+
+    #[test]
+    fn every_spelling_has_its_kind_and_factor() {
+        let source = "#[device] fn f() {
+            #[nounroll] loop {}
+            #[unroll(never)] loop {}
+            #[unroll] loop {}
+            #[unroll(full)] loop {}
+            #[device_std::unroll(0x10)] loop {}
+        }";
+        let found: Vec<_> = scan(source).into_iter().map(|found| (found.kind, found.factor)).collect();
+        let expected = [
+            (HintKind::Nounroll, None),
+            (HintKind::Nounroll, None),
+            (HintKind::Unroll, Some(Factor::Full)),
+            (HintKind::Unroll, Some(Factor::Full)),
+            (HintKind::Unroll, Some(Factor::Copies(16))),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn loops_come_in_the_order_of_the_source() {
+        let source = "#[device]
+fn f() {
+    #[unroll] for i in 0..4 {
+        #[nounroll] while { #[unroll(2)] loop { break } i > 3 } {}
+    }
+    let x = || #[nounroll] loop {};
+}";
+        assert_eq!(places(source), ["3 15 f", "4 21 f", "4 42 f", "6 28 f"]);
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(places("#[device] fn f() { /* äöü */ #[nounroll] loop {} }"), ["1 42 f"]);
+    }
+
+    #[test]
+    fn the_path_names_modules_types_and_nested_functions() {
+        let source = "mod tiles {
+            impl<T> super::Tile<T> { #[device] fn load() { #[unroll] for i in 0..2 {} } }
+            #[device] trait Load { fn load() { fn inner() { #[unroll] for i in 0..2 {} } } }
+            #[device] impl Load for [f32; 4] { fn load() { #[unroll] for i in 0..2 {} } }
+        }";
+        let functions: Vec<_> = scan(source).into_iter().map(|found| found.function).collect();
+        assert_eq!(functions, ["tiles::Tile::load", "tiles::Load::load::inner", "tiles::[f32 ; 4]::load"]);
+    }
+
+    #[test]
+    fn what_is_no_device_code_is_marked() {
+        let source = "fn host() { #[nounroll] loop {} }
+            #[cfg_attr(gpu, device)] fn maybe() { #[nounroll] loop {} }
+            #[device_std::kernel] fn k() { #[nounroll] loop {} }";
+        assert_eq!(scan(source).iter().map(|found| found.in_device_fn).collect::<Vec<_>>(), [false, true, true]);
+    }
+
+    #[test]
+    fn const_contexts_are_marked() {
+        let source = "#[device] const fn f() { #[nounroll] while a {} }
+            #[device] fn g() {
+                #[nounroll] while a {}
+                const N: usize = { #[nounroll] while a {} 3 };
+                static S: fn() = || { #[nounroll] while a {} };
+                let x = [0; { #[nounroll] while a {} 3 }];
+                let y: [u8; { #[nounroll] while a {} 3 }];
+                const { #[nounroll] while a {} }
+                const fn h() { #[nounroll] while a {} fn i() { #[nounroll] while a {} } }
+            }";
+        let found: Vec<_> = scan(source).into_iter().map(|found| found.in_const).collect();
+        assert_eq!(found, [true, false, true, false, true, true, true, true, false]);
+    }
+
+    #[test]
+    fn tests_are_left_out() {
+        let source = "#[cfg(test)] mod tests { #[device] fn f() { #[nounroll] loop {} } }
+            #[cfg(not(test))] mod other { #[device] fn f() { #[nounroll] loop {} } }";
+        assert_eq!(places(source), ["2 74 other::f"]);
+    }
+
+    #[test]
+    fn mistakes_hide_no_other_loop() {
+        let source = "#[device] fn f() {
+            #[nounroll(3)] loop { #[unroll] loop {} }
+            #[nounroll] if x { #[nounroll] loop {} }
+        }";
+        assert_eq!(places(source), ["2 45 f", "3 44 f"]);
+    }
+
+    #[test]
+    fn loops_in_macro_calls_are_found_where_they_can_be() {
+        let source = "#[device] fn f() {
+            statements! { for i in 0..4 { #[nounroll] for j in 0..i {} } }
+            list!(a, { #[nounroll] loop {} }, b);
+            own!(cap 16; for i in 0..n { #[nounroll] loop {} });
+            ignored!(#[nounroll] for);
+            let v = vec![{ #[unroll] loop { break 1 } }; 4];
+        }";
+        assert_eq!(places(source), ["2 55 f", "3 36 f", "4 54 f", "6 38 f"]);
+    }
+}
