@@ -1,1 +1,76 @@
-//! Under construction.
+//! The linker of device crates: bitcode in, PTX out, with every loop hint resolved on the way.
+//!
+//! ```text
+//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─ optimize once ─ PTX
+//!                                                                      └── report ──┘
+//! ```
+//!
+//! Device crates are compiled without any LLVM pass, because a second run of the optimizer would unroll again what the
+//! first has left. Here they become one module, hints are resolved on it (by `nounroll-metadata`), and the optimizer
+//! runs for the first and only time, in this process, by the LLVM that wrote the bitcode.
+
+mod args;
+mod calls;
+mod error;
+mod identification;
+mod inputs;
+mod merge;
+mod output;
+mod ptx;
+mod report;
+mod target;
+
+pub use args::{Args, OptLevel};
+pub use error::Error;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use std::fs;
+use std::path::Path;
+
+/// Does what the command line asks for.
+pub fn link(args: &Args) -> Result<(), Error> {
+    let gpu = target::Gpu::new(args)?;
+    let mut objects = Vec::new();
+    for input in &args.inputs {
+        objects.extend(inputs::read(input)?);
+    }
+    let context = Context::create();
+    let module = merge::merge(&context, objects)?;
+    merge::internalize(&module, &args.export_symbol)?;
+    gpu.adopt(&module);
+    gpu.delete_unused(&module)?;
+    verify(&module, "after linking")?;
+    keep(args, &module, "linked.ll")?;
+
+    let outcomes = nounroll_metadata::resolve_hints(&module)?;
+    let before = report::BeforeOptimization::of(&module, outcomes);
+    merge::check_defined(&module)?;
+    keep(args, &module, "resolved.ll")?;
+
+    gpu.optimize(&module)?;
+    verify(&module, "after optimization")?;
+    keep(args, &module, "optimized.ll")?;
+
+    let left = nounroll_metadata::surviving_loops(&module);
+    // Making code changes the module, so what it shows is read first.
+    let ptx = gpu.ptx(&module)?;
+    let report = before.finish(&module, &left, &ptx);
+    output::write_whole(&args.output, ptx.as_bytes())?;
+    if let Some(path) = &args.report {
+        let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
+        output::write_whole(path, &text)?;
+    }
+    Ok(())
+}
+
+fn verify(module: &Module<'_>, stage: &'static str) -> Result<(), Error> {
+    module.verify().map_err(|message| Error::Invalid { stage, message: message.to_string() })
+}
+
+fn keep(args: &Args, module: &Module<'_>, name: &str) -> Result<(), Error> {
+    let Some(folder) = &args.keep_intermediates else { return Ok(()) };
+    let failed = |path: &Path, source| Error::Write { path: path.to_owned(), source };
+    fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
+    output::write_whole(&folder.join(name), module.print_to_string().to_bytes())
+}

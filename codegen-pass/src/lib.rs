@@ -18,6 +18,8 @@ mod flow;
 mod irreducible;
 mod latch;
 mod loops;
+#[cfg(feature = "report")]
+pub mod report;
 mod resolve;
 mod site;
 

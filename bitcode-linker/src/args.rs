@@ -1,0 +1,110 @@
+//! The command line: what rustc passes to the linker of an `llbc` target, and a few options of our own.
+//!
+//! rustc passes object files and rlibs in link order, `--export-symbol` for every public symbol of a cdylib, `-L` for
+//! libraries (which bitcode has none of), `--target`, `--target-cpu`, `--target-feature`, `-O…`, `--debug`, `--lto` and
+//! `-o`. Long command lines arrive as `@file`. Our own options come through `-Clink-arg`.
+
+use crate::Error;
+use clap::Parser;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Links device bitcode into PTX, with loop hints resolved.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "latch-link", version)]
+pub struct Args {
+    /// Bitcode files and rlibs, in link order.
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// The PTX file to write.
+    #[arg(short, long)]
+    pub output: PathBuf,
+
+    /// The target triple.
+    #[arg(long, default_value = "nvptx64-nvidia-cuda")]
+    pub target: String,
+
+    /// The GPU, for example sm_90.
+    #[arg(long)]
+    pub target_cpu: String,
+
+    /// Target features, for example +ptx86.
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    pub target_feature: String,
+
+    /// A symbol that stays visible. Kernels always do.
+    #[arg(long)]
+    pub export_symbol: Vec<String>,
+
+    /// How far to optimize: 0, 1, 2, 3, s or z.
+    #[arg(short = 'O', default_value = "0")]
+    pub optimize: OptLevel,
+
+    /// Where libraries lie. Accepted, and of no use: bitcode links no libraries.
+    #[arg(short = 'L')]
+    pub library_path: Vec<PathBuf>,
+
+    /// Accepted: debug information is kept wherever the objects have it.
+    #[arg(long)]
+    pub debug: bool,
+
+    /// Accepted: all objects are always linked into one module.
+    #[arg(long)]
+    pub lto: bool,
+
+    /// Where to write the report on hints and kernels, as JSON.
+    #[arg(long)]
+    pub report: Option<PathBuf>,
+
+    /// A folder for the module's text at every stage: linked.ll, resolved.ll and optimized.ll.
+    #[arg(long)]
+    pub keep_intermediates: Option<PathBuf>,
+}
+
+/// rustc's optimization levels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum OptLevel {
+    #[value(name = "0")]
+    None,
+    #[value(name = "1")]
+    Less,
+    #[value(name = "2")]
+    More,
+    #[value(name = "3")]
+    Aggressive,
+    #[value(name = "s")]
+    Size,
+    #[value(name = "z")]
+    SizeMin,
+}
+
+impl Args {
+    /// Reads a command line, program name first. `@file` stands for the arguments in the file, one a line.
+    pub fn read(command_line: impl IntoIterator<Item = OsString>) -> Result<Args, Error> {
+        let mut expanded = Vec::new();
+        for argument in command_line {
+            match argument.to_str().and_then(|text| text.strip_prefix('@')) {
+                Some(file) => expanded.extend(read_response_file(Path::new(file))?),
+                None => expanded.push(argument),
+            }
+        }
+        Args::try_parse_from(expanded).map_err(Error::CommandLine)
+    }
+}
+
+/// rustc writes one argument a line and puts a backslash before blanks and backslashes.
+fn read_response_file(path: &Path) -> Result<Vec<OsString>, Error> {
+    let text = fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    let unescape = |line: &str| {
+        let mut escaped = false;
+        let kept = line.chars().filter(|&character| {
+            escaped = character == '\\' && !escaped;
+            !escaped
+        });
+        OsString::from(kept.collect::<String>())
+    };
+    Ok(text.lines().filter(|line| !line.is_empty()).map(unescape).collect())
+}

@@ -1,0 +1,47 @@
+//! Everything that can end a link, each in one sentence.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why there is no PTX.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message says what each field is")]
+pub enum Error {
+    #[error("{0}")]
+    CommandLine(clap::Error),
+    #[error("cannot read {}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write {}: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("{input} is no LLVM bitcode: build device crates for nvptx64-nvidia-cuda, with `cargo latch build`")]
+    NotBitcode { input: String },
+    #[error(
+        "{input} was written by LLVM {found}, and this linker reads LLVM {expected}: rebuild it with Rust 1.96.0 \
+         (`cargo latch build` does)"
+    )]
+    WrongVersion { input: String, found: String, expected: u32 },
+    #[error("{} is a damaged archive: {message}", path.display())]
+    Archive { path: PathBuf, message: String },
+    #[error("LLVM cannot read {input}: {message}")]
+    Parse { input: String, message: String },
+    #[error("{input} does not fit the objects before it: {message}")]
+    Merge { input: String, message: String },
+    #[error("no object among the inputs holds a kernel: mark one with `#[kernel]`")]
+    NoKernel,
+    #[error("`{symbol}` is not defined by any object; it is used in `{user}`")]
+    Undefined { symbol: String, user: String },
+    #[error("LLVM has no target `{triple}`: Latch builds for nvptx64-nvidia-cuda")]
+    UnknownTarget { triple: String },
+    #[error(
+        "`{cpu}` is no GPU that this LLVM knows; `rustc --print target-cpus --target nvptx64-nvidia-cuda` lists those that it does"
+    )]
+    UnknownCpu { cpu: String },
+    #[error(transparent)]
+    Hints(#[from] nounroll_metadata::Error),
+    #[error("LLVM's pass pipeline `{pipeline}` failed: {message}")]
+    Optimize { pipeline: String, message: String },
+    #[error("LLVM's verifier refuses the module {stage}; this is a fault of Latch: {message}")]
+    Invalid { stage: &'static str, message: String },
+    #[error("LLVM cannot make PTX for {cpu}: {message}")]
+    Codegen { cpu: String, message: String },
+}

@@ -1,0 +1,169 @@
+//! Which LLVM wrote a bitcode file.
+//!
+//! LLVM reads older bitcode by upgrading it and newer bitcode by luck, so the linker looks for itself. A bitcode file
+//! starts with the identification block, whose string record names the producer ("LLVM22.1.8"). This module reads as
+//! much of the bitstream format (llvm.org/docs/BitCodeFormat.html) as that takes: one block, its abbreviation
+//! definitions, and records.
+
+const MAGIC: u64 = 0xdec0_4342;
+const WRAPPER_MAGIC: u32 = 0x0b17_c0de;
+const IDENTIFICATION_BLOCK: u64 = 13;
+const STRING_RECORD: u64 = 1;
+
+const END_BLOCK: u64 = 0;
+const ENTER_SUBBLOCK: u64 = 1;
+const DEFINE_ABBREVIATION: u64 = 2;
+const UNABBREVIATED_RECORD: u64 = 3;
+
+/// The producer that a bitcode file names. None where `bitcode` does not start as bitcode does.
+pub fn producer(bitcode: &[u8]) -> Option<String> {
+    let mut bits = Bits { data: strip_wrapper(bitcode)?, at: 0 };
+    if bits.fixed(32)? != MAGIC || bits.fixed(2)? != ENTER_SUBBLOCK || bits.vbr(8)? != IDENTIFICATION_BLOCK {
+        return None;
+    }
+    let width = bits.vbr(4)?;
+    bits.align();
+    bits.fixed(32)?; // the block's length
+    let mut abbreviations = Vec::new();
+    loop {
+        let record = match bits.fixed(width)? {
+            END_BLOCK | ENTER_SUBBLOCK => return None,
+            DEFINE_ABBREVIATION => {
+                abbreviations.push(Abbreviation::read(&mut bits)?);
+                continue;
+            }
+            UNABBREVIATED_RECORD => bits.unabbreviated_record()?,
+            id => abbreviations.get(usize::try_from(id - 4).ok()?)?.record(&mut bits)?,
+        };
+        if let [STRING_RECORD, text @ ..] = &record[..] {
+            return text.iter().map(|&letter| char::from_u32(u32::try_from(letter).ok()?)).collect();
+        }
+    }
+}
+
+/// The release series in a producer's name: 22 in "LLVM22.1.8".
+pub fn major(producer: &str) -> Option<u32> {
+    let version = producer.strip_prefix("LLVM")?;
+    version.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Some systems put a header before the bitcode: magic, version, then offset and size of what follows.
+fn strip_wrapper(bitcode: &[u8]) -> Option<&[u8]> {
+    let word = |at: usize| Some(u32::from_le_bytes(bitcode.get(at..at + 4)?.try_into().ok()?));
+    if word(0)? != WRAPPER_MAGIC {
+        return Some(bitcode);
+    }
+    let (offset, size) = (word(8)? as usize, word(12)? as usize);
+    bitcode.get(offset..offset.checked_add(size)?)
+}
+
+/// A reader of little-endian bit fields. Every read fails beyond the end.
+struct Bits<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+impl Bits<'_> {
+    fn fixed(&mut self, width: u64) -> Option<u64> {
+        let mut value = 0;
+        for place in 0..(width <= 64).then_some(width)? {
+            let bit = self.data.get(self.at / 8)? >> (self.at % 8) & 1;
+            value |= u64::from(bit) << place;
+            self.at += 1;
+        }
+        Some(value)
+    }
+
+    /// Chunks of `width` bits, of which the highest says that another follows.
+    fn vbr(&mut self, width: u64) -> Option<u64> {
+        let more = 1u64.checked_shl(u32::try_from(width).ok()?.checked_sub(1)?)?;
+        let (mut value, mut shift) = (0u64, 0);
+        loop {
+            let chunk = self.fixed(width)?;
+            value |= (chunk & (more - 1)).checked_shl(shift)?;
+            if chunk & more == 0 {
+                return Some(value);
+            }
+            shift += width as u32 - 1;
+        }
+    }
+
+    fn align(&mut self) {
+        self.at = self.at.next_multiple_of(32);
+    }
+
+    fn unabbreviated_record(&mut self) -> Option<Vec<u64>> {
+        let code = self.vbr(6)?;
+        let count = self.vbr(6)?;
+        let mut record = vec![code];
+        for _ in 0..count {
+            record.push(self.vbr(6)?);
+        }
+        Some(record)
+    }
+}
+
+/// How one field of a record is written.
+#[derive(Clone, Copy)]
+enum Field {
+    Literal(u64),
+    Fixed(u64),
+    Vbr(u64),
+    Char6,
+    /// A count, then that many of the next field.
+    Array,
+}
+
+struct Abbreviation(Vec<Field>);
+
+impl Abbreviation {
+    fn read(bits: &mut Bits<'_>) -> Option<Abbreviation> {
+        let mut fields = Vec::new();
+        for _ in 0..bits.vbr(5)? {
+            let is_literal = bits.fixed(1)? == 1;
+            fields.push(if is_literal {
+                Field::Literal(bits.vbr(8)?)
+            } else {
+                match bits.fixed(3)? {
+                    1 => Field::Fixed(bits.vbr(5)?),
+                    2 => Field::Vbr(bits.vbr(5)?),
+                    3 => Field::Array,
+                    4 => Field::Char6,
+                    _ => return None,
+                }
+            });
+        }
+        Some(Abbreviation(fields))
+    }
+
+    fn record(&self, bits: &mut Bits<'_>) -> Option<Vec<u64>> {
+        let mut record = Vec::new();
+        let mut fields = self.0.iter();
+        while let Some(&field) = fields.next() {
+            if let Field::Array = field {
+                let element = *fields.next()?;
+                for _ in 0..bits.vbr(6)? {
+                    record.push(element.read(bits)?);
+                }
+            } else {
+                record.push(field.read(bits)?);
+            }
+        }
+        Some(record)
+    }
+}
+
+impl Field {
+    fn read(self, bits: &mut Bits<'_>) -> Option<u64> {
+        match self {
+            Field::Literal(value) => Some(value),
+            Field::Fixed(width) => bits.fixed(width),
+            Field::Vbr(width) => bits.vbr(width),
+            Field::Char6 => {
+                let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+                Some(u64::from(letters[bits.fixed(6)? as usize]))
+            }
+            Field::Array => None,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The GPU that code is made for, and the two things that LLVM does with it: run passes and print PTX.
+
+use crate::Error;
+use crate::args::{Args, OptLevel};
+use inkwell::OptimizationLevel;
+use inkwell::attributes::AttributeLoc;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+
+/// One GPU at one optimization level.
+pub struct Gpu {
+    machine: TargetMachine,
+    cpu: String,
+    pipeline: String,
+}
+
+impl Gpu {
+    /// The GPU that the command line names.
+    pub fn new(args: &Args) -> Result<Gpu, Error> {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        let unknown = || Error::UnknownTarget { triple: args.target.clone() };
+        let triple = TargetTriple::create(&args.target);
+        let target = Target::from_triple(&triple).map_err(|_| unknown())?;
+        if target.get_name().to_bytes() != b"nvptx64" {
+            return Err(unknown());
+        }
+        let level = match args.optimize {
+            OptLevel::None => OptimizationLevel::None,
+            OptLevel::Less => OptimizationLevel::Less,
+            OptLevel::More | OptLevel::Size | OptLevel::SizeMin => OptimizationLevel::Default,
+            OptLevel::Aggressive => OptimizationLevel::Aggressive,
+        };
+        let (cpu, features) = (&*args.target_cpu, &*args.target_feature);
+        let machine = target
+            .create_target_machine(&triple, cpu, features, level, RelocMode::Default, CodeModel::Default)
+            .ok_or_else(unknown)?;
+        let gpu = Gpu { machine, cpu: args.target_cpu.clone(), pipeline: pipeline(args.optimize) };
+        gpu.check_cpu()?;
+        Ok(gpu)
+    }
+
+    /// LLVM itself only warns of a GPU that it does not know, and goes on with its oldest one. What PTX it makes of
+    /// nothing shows which one it took.
+    fn check_cpu(&self) -> Result<(), Error> {
+        let context = Context::create();
+        let empty = context.create_module("empty");
+        empty.set_triple(&self.machine.get_triple());
+        empty.set_data_layout(&self.machine.get_target_data().get_data_layout());
+        let ptx = self.ptx(&empty)?;
+        let target = ptx.lines().find_map(|line| line.strip_prefix(".target "));
+        let taken = target.and_then(|target| target.split(',').next()).map(str::trim);
+        if taken == Some(&self.cpu) { Ok(()) } else { Err(Error::UnknownCpu { cpu: self.cpu.clone() }) }
+    }
+
+    /// Makes every function follow this GPU. Objects carry the GPU that they were compiled for (the core library another
+    /// than the kernels), and LLVM would go by that.
+    pub fn adopt(&self, module: &Module<'_>) {
+        for function in module.get_functions() {
+            for attribute in ["target-cpu", "target-features"] {
+                function.remove_string_attribute(AttributeLoc::Function, attribute);
+            }
+        }
+    }
+
+    /// Deletes what no kernel needs, without optimizing anything.
+    pub fn delete_unused(&self, module: &Module<'_>) -> Result<(), Error> {
+        self.run(module, "globaldce")
+    }
+
+    /// The one time that the module is optimized.
+    pub fn optimize(&self, module: &Module<'_>) -> Result<(), Error> {
+        self.run(module, &self.pipeline)
+    }
+
+    fn run(&self, module: &Module<'_>, pipeline: &str) -> Result<(), Error> {
+        module
+            .run_passes(pipeline, &self.machine, PassBuilderOptions::create())
+            .map_err(|message| Error::Optimize { pipeline: pipeline.to_owned(), message: message.to_string() })
+    }
+
+    /// The module's PTX.
+    pub fn ptx(&self, module: &Module<'_>) -> Result<String, Error> {
+        let failed = |message: String| Error::Codegen { cpu: self.cpu.clone(), message };
+        let buffer = self
+            .machine
+            .write_to_memory_buffer(module, FileType::Assembly)
+            .map_err(|message| failed(message.to_string()))?;
+        let text = buffer.as_slice();
+        let text = text.strip_suffix(b"\0").unwrap_or(text);
+        String::from_utf8(text.to_vec()).map_err(|error| failed(error.to_string()))
+    }
+}
+
+fn pipeline(level: OptLevel) -> String {
+    let level = match level {
+        OptLevel::None => "0",
+        OptLevel::Less => "1",
+        OptLevel::More => "2",
+        OptLevel::Aggressive => "3",
+        OptLevel::Size => "s",
+        OptLevel::SizeMin => "z",
+    };
+    format!("default<O{level}>")
+}

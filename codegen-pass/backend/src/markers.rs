@@ -1,0 +1,120 @@
+//! The markers of a body: calls of the two functions that `device_std` declares and nobody defines.
+//!
+//! A call ends a block, so a block holds one marker at most. Markers are listed in reverse postorder, which is how rustc
+//! generates code for blocks, so that the link stage meets them in much the same order. Blocks that cannot be reached are
+//! left out: no code is generated for them, so the link stage never sees their hints.
+
+use crate::constants::{self, Assignments};
+use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, MARKER_CRATE, Marker, Role, Site, SiteId};
+use rustc_data_structures::fx::FxIndexSet;
+use rustc_middle::mir::{BasicBlock, Body, ConstOperand, Operand, SourceInfo, TerminatorKind, traversal};
+use rustc_middle::ty::TyCtxt;
+use rustc_span::Spanned;
+use rustc_span::def_id::DefId;
+
+/// The markers of one body.
+pub struct Markers<'a, 'tcx> {
+    /// What `codegen_pass` wants to know of each marker.
+    pub list: Vec<Marker>,
+    /// The constant arguments of each marker, in the order of `list`.
+    arguments: Vec<Arguments<'a, 'tcx>>,
+    /// The source sites; the position is the [`SiteId`].
+    sites: FxIndexSet<&'tcx str>,
+    /// Markers whose site cannot be read, and why.
+    pub unreadable: Vec<(SourceInfo, String)>,
+}
+
+/// A marker's arguments as constants, so that the call can be made anywhere in the body.
+#[derive(Clone, Copy)]
+pub struct Arguments<'a, 'tcx> {
+    /// The source site.
+    pub site: &'a ConstOperand<'tcx>,
+    /// The copies asked for; none where it is no constant, and for enter markers.
+    pub factor: Option<&'a ConstOperand<'tcx>>,
+}
+
+impl<'a, 'tcx> Markers<'a, 'tcx> {
+    /// Finds them. Costs one look at each block's end where there are none.
+    pub fn of(tcx: TyCtxt<'tcx>, body: &'a Body<'tcx>) -> Markers<'a, 'tcx> {
+        let mut markers = Markers {
+            list: Vec::new(),
+            arguments: Vec::new(),
+            sites: FxIndexSet::default(),
+            unreadable: Vec::new(),
+        };
+        if body.basic_blocks.iter().all(|block| marker_call(tcx, &block.terminator().kind).is_none()) {
+            return markers;
+        }
+        let assignments = Assignments::of(body);
+        for (block, data) in traversal::reverse_postorder(body) {
+            if let Some((role, arguments)) = marker_call(tcx, &data.terminator().kind) {
+                markers.add(tcx, body, &assignments, block, role, arguments);
+            }
+        }
+        markers
+    }
+
+    fn add(
+        &mut self,
+        tcx: TyCtxt<'tcx>,
+        body: &'a Body<'tcx>,
+        assignments: &Assignments,
+        block: BasicBlock,
+        role: Role,
+        arguments: &'a [Spanned<Operand<'tcx>>],
+    ) {
+        let constant = |at: usize| assignments.constant(body, &arguments.get(at)?.node);
+        match read_site(tcx, constant(0)) {
+            Ok((site, text)) => {
+                let id = SiteId(u32::try_from(self.sites.insert_full(text).0).expect("fewer sites than blocks"));
+                self.list.push(Marker { block: Block::new(block.index()), role, site: id });
+                self.arguments.push(Arguments { site, factor: constant(1) });
+            }
+            Err(reason) => self.unreadable.push((body.basic_blocks[block].terminator().source_info, reason)),
+        }
+    }
+
+    /// The constant arguments of the marker at a position of [`Markers::list`].
+    pub fn arguments(&self, at: usize) -> Arguments<'a, 'tcx> {
+        self.arguments[at]
+    }
+
+    /// The source site of the marker at a position of [`Markers::list`].
+    pub fn site(&self, at: usize) -> &'tcx str {
+        self.sites[self.list[at].site.0 as usize]
+    }
+}
+
+/// The role and the arguments of a call, if it is a marker's.
+fn marker_call<'a, 'tcx>(
+    tcx: TyCtxt<'tcx>,
+    end: &'a TerminatorKind<'tcx>,
+) -> Option<(Role, &'a [Spanned<Operand<'tcx>>])> {
+    let TerminatorKind::Call { func, args, target: Some(_), .. } = end else { return None };
+    let (function, _) = func.const_fn_def()?;
+    Some((role(tcx, function)?, args))
+}
+
+/// Which marker `function` is.
+fn role(tcx: TyCtxt<'_>, function: DefId) -> Option<Role> {
+    // The cheapest question first, and the one that says no for nearly every function.
+    if tcx.crate_name(function.krate).as_str() != MARKER_CRATE || !tcx.is_foreign_item(function) {
+        return None;
+    }
+    match tcx.item_name(function).as_str() {
+        ENTER_MARKER => Some(Role::Enter),
+        BODY_MARKER => Some(Role::Body),
+        _ => None,
+    }
+}
+
+fn read_site<'a, 'tcx>(
+    tcx: TyCtxt<'tcx>,
+    argument: Option<&'a ConstOperand<'tcx>>,
+) -> Result<(&'a ConstOperand<'tcx>, &'tcx str), String> {
+    let read = argument.and_then(|constant| Some((constant, constants::text(tcx, constant)?)));
+    let (constant, text) =
+        read.ok_or("a loop hint's marker does not name its site by a constant: only the attributes may call markers")?;
+    let _: Site = text.parse().map_err(|error| format!("{error}"))?;
+    Ok((constant, text))
+}

@@ -1,0 +1,172 @@
+//! The few calls of LLVM's C API that inkwell has no safe form for, each behind a function that cannot be misused.
+//!
+//! What the functions take and return are inkwell's types, whose lifetime is that of the context, so a value cannot
+//! outlive the module's memory.
+
+use inkwell::basic_block::BasicBlock;
+use inkwell::context::AsContextRef;
+use inkwell::context::ContextRef;
+use inkwell::llvm_sys::core::{
+    LLVMGetAsString, LLVMGetCalledValue, LLVMGetInitializer, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMIsAConstantStruct,
+    LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAMDNode, LLVMIsAMDString, LLVMIsConstantString, LLVMMDNodeInContext2,
+    LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetMetadata, LLVMSetSuccessor, LLVMValueAsMetadata,
+};
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
+use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue, IntValue, MetadataValue, PointerValue};
+use std::ptr;
+
+/// The blocks that a terminator can go to, in operand order, repetitions included.
+pub fn successors<'ctx>(terminator: InstructionValue<'ctx>) -> Vec<BasicBlock<'ctx>> {
+    debug_assert!(terminator.is_terminator());
+    let raw = terminator.as_value_ref();
+    // SAFETY: `raw` is a live terminator, and the index stays below the count that LLVM gave for it. The block that
+    // comes back belongs to the same function, so it lives as long as `'ctx`.
+    unsafe { (0..LLVMGetNumSuccessors(raw)).filter_map(|at| BasicBlock::new(LLVMGetSuccessor(raw, at))).collect() }
+}
+
+/// Sends every edge of `terminator` that goes to `from` to `to` instead. Phi nodes are the caller's business.
+pub fn redirect(terminator: InstructionValue<'_>, from: BasicBlock<'_>, to: BasicBlock<'_>) {
+    let raw = terminator.as_value_ref();
+    for (at, target) in successors(terminator).into_iter().enumerate() {
+        if target == from {
+            // SAFETY: `raw` is a live terminator, `at` counts its successors, and `to` is a live block.
+            unsafe { LLVMSetSuccessor(raw, at as u32, to.as_mut_ptr()) }
+        }
+    }
+}
+
+/// Is the callee of this call a piece of inline assembly?
+pub fn calls_inline_asm(call: InstructionValue<'_>) -> bool {
+    if call.get_opcode() != InstructionOpcode::Call {
+        return false;
+    }
+    // SAFETY: `call` is a live call instruction, which always has a callee.
+    unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null() }
+}
+
+/// The first `length` bytes of the constant that `pointer` is the address of, if it is a global with such an
+/// initializer. rustc writes a string as an array of bytes, plain or in a struct of one field.
+pub fn constant_bytes(pointer: PointerValue<'_>, length: u64) -> Option<Vec<u8>> {
+    // SAFETY: `pointer` is a live value. Each call gets what the one before it has shown the value to be: the
+    // initializer only of a global variable, operand 0 only of a struct that has one, the bytes only of a constant
+    // string; LLVM owns those bytes, and they are copied before anything could free them.
+    unsafe {
+        let global = LLVMIsAGlobalVariable(pointer.as_value_ref());
+        let initializer = (!global.is_null()).then(|| LLVMGetInitializer(global)).filter(|value| !value.is_null())?;
+        let is_wrapper = !LLVMIsAConstantStruct(initializer).is_null() && LLVMGetNumOperands(initializer) == 1;
+        let string = if is_wrapper { LLVMGetOperand(initializer, 0) } else { initializer };
+        if LLVMIsConstantString(string) == 0 {
+            return None;
+        }
+        let mut held = 0;
+        let bytes = LLVMGetAsString(string, &mut held);
+        let length = usize::try_from(length).ok().filter(|&length| length <= held)?;
+        Some(std::slice::from_raw_parts(bytes.cast::<u8>(), length).to_vec())
+    }
+}
+
+/// The operands of a metadata node; none where an operand is null.
+pub fn node_operands<'ctx>(node: MetadataValue<'ctx>) -> Vec<Option<MetadataValue<'ctx>>> {
+    let raw = node.as_value_ref();
+    // SAFETY: `is_node` holds for `raw`, as the first line checks, and the array is as long as LLVM says it must be.
+    let operands = unsafe {
+        if LLVMIsAMDNode(raw).is_null() {
+            return Vec::new();
+        }
+        let mut operands: Vec<LLVMValueRef> = vec![ptr::null_mut(); LLVMGetMDNodeNumOperands(raw) as usize];
+        LLVMGetMDNodeOperands(raw, operands.as_mut_ptr());
+        operands
+    };
+    let wrap = |operand: LLVMValueRef| {
+        // SAFETY: a non-null operand of a node is metadata wrapped as a value (constants come out as plain values,
+        // which inkwell's type also carries; they are only passed on, never read as strings or nodes).
+        (!operand.is_null()).then(|| unsafe { MetadataValue::new(operand) })
+    };
+    operands.into_iter().map(wrap).collect()
+}
+
+/// The text of a metadata string; none if `value` is something else.
+pub fn metadata_string(value: MetadataValue<'_>) -> Option<String> {
+    let raw = value.as_value_ref();
+    // SAFETY: the text is asked for only after LLVM has said that `raw` is a metadata string, and it is copied.
+    unsafe {
+        if LLVMIsAMDString(raw).is_null() {
+            return None;
+        }
+        let mut length = 0;
+        let text = LLVMGetMDString(raw, &mut length);
+        Some(String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length as usize)).into_owned())
+    }
+}
+
+/// Metadata under construction: what a node can hold.
+#[derive(Clone, Copy)]
+pub struct Metadata(LLVMMetadataRef);
+
+/// Makes nodes in one context.
+pub struct MetadataBuilder<'ctx> {
+    context: ContextRef<'ctx>,
+}
+
+impl<'ctx> MetadataBuilder<'ctx> {
+    /// A builder for nodes of `context`.
+    pub fn new(context: ContextRef<'ctx>) -> MetadataBuilder<'ctx> {
+        MetadataBuilder { context }
+    }
+
+    /// A metadata string.
+    pub fn string(&self, text: &str) -> Metadata {
+        // SAFETY: LLVM copies `text.len()` bytes from a live string.
+        Metadata(unsafe { LLVMMDStringInContext2(self.context.as_ctx_ref(), text.as_ptr().cast(), text.len()) })
+    }
+
+    /// A number.
+    pub fn constant(&self, value: IntValue<'ctx>) -> Metadata {
+        // SAFETY: `value` is a live constant of this context.
+        Metadata(unsafe { LLVMValueAsMetadata(value.as_value_ref()) })
+    }
+
+    /// Metadata that was read from a module of this context.
+    pub fn existing(&self, value: MetadataValue<'ctx>) -> Metadata {
+        // SAFETY: `value` is live; for metadata wrapped as a value LLVM gives back what is wrapped.
+        Metadata(unsafe { LLVMValueAsMetadata(value.as_value_ref()) })
+    }
+
+    /// The node with these operands. Equal nodes are one node.
+    pub fn node(&self, operands: &[Metadata]) -> Metadata {
+        let mut raw: Vec<LLVMMetadataRef> = operands.iter().map(|operand| operand.0).collect();
+        // SAFETY: LLVM copies the operands, all of which are metadata of this context.
+        Metadata(unsafe { LLVMMDNodeInContext2(self.context.as_ctx_ref(), raw.as_mut_ptr(), raw.len()) })
+    }
+
+    /// A node whose first operand is itself, as a loop ID must be. No two are equal.
+    pub fn self_referencing(&self, properties: &[Metadata]) -> Metadata {
+        // SAFETY: the placeholder is a temporary node, which LLVM lets be replaced; replacing it by the node that holds
+        // it frees it and leaves the self-reference, after which LLVM makes the node distinct. It is not used again.
+        unsafe {
+            let placeholder = LLVMTemporaryMDNode(self.context.as_ctx_ref(), ptr::null_mut(), 0);
+            let operands: Vec<Metadata> =
+                std::iter::once(Metadata(placeholder)).chain(properties.iter().copied()).collect();
+            let node = self.node(&operands);
+            LLVMMetadataReplaceAllUsesWith(placeholder, node.0);
+            node
+        }
+    }
+
+    /// Attaches a node to an instruction, in place of what it had under that kind.
+    pub fn attach(&self, instruction: InstructionValue<'ctx>, kind: u32, node: Metadata) {
+        // SAFETY: the instruction is live, and `node` is a node of the same context.
+        unsafe {
+            let value = LLVMMetadataAsValue(self.context.as_ctx_ref(), node.0);
+            LLVMSetMetadata(instruction.as_value_ref(), kind, value);
+        }
+    }
+}
+
+/// Removes what an instruction has under a metadata kind.
+pub fn detach(instruction: InstructionValue<'_>, kind: u32) {
+    // SAFETY: the instruction is live, and a null node means removal.
+    unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) }
+}

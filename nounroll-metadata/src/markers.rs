@@ -1,0 +1,101 @@
+//! The markers of a function: calls that name their site by a constant string.
+
+use crate::{Error, ffi, graph::FunctionGraph};
+use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, Marker, Role, Site, SiteId};
+use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue};
+use std::collections::HashMap;
+
+/// The markers of one function, in the order of execution within each block.
+#[derive(Default)]
+pub struct Markers<'ctx> {
+    /// For [`codegen_pass::resolve`].
+    pub list: Vec<Marker>,
+    /// The call of each, in the same order.
+    pub calls: Vec<InstructionValue<'ctx>>,
+    /// The factor that each names; 0 for enter markers.
+    pub factors: Vec<u64>,
+    /// The sites, by [`SiteId`].
+    pub sites: Vec<Site>,
+    ids: HashMap<Site, SiteId>,
+}
+
+impl<'ctx> Markers<'ctx> {
+    /// Collects the markers of a function, whose graph is given.
+    pub fn of(function: FunctionValue<'ctx>, graph: &FunctionGraph<'ctx>) -> Result<Markers<'ctx>, Error> {
+        let mut markers = Markers::default();
+        for (number, block) in graph.llvm_blocks().iter().enumerate() {
+            for call in block.get_instructions() {
+                if let Some(role) = role_of(call) {
+                    markers.add(function, call, role, Block::new(number))?;
+                }
+            }
+        }
+        Ok(markers)
+    }
+
+    fn add(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        call: InstructionValue<'ctx>,
+        role: Role,
+        block: Block,
+    ) -> Result<(), Error> {
+        let unreadable = || Error::UnreadableMarker {
+            function: function.get_name().to_string_lossy().into_owned(),
+            instruction: call.to_string().trim().trim_matches('"').trim().to_owned(),
+        };
+        let site: Site = read_site(call).ok_or_else(unreadable)?.parse()?;
+        let factor = match role {
+            Role::Enter => 0,
+            Role::Body => constant_operand(call, 2).ok_or_else(unreadable)?,
+        };
+        let next = SiteId(self.sites.len() as u32);
+        let id = *self.ids.entry(site.clone()).or_insert(next);
+        if id == next {
+            self.sites.push(site);
+        }
+        self.list.push(Marker { block, role, site: id });
+        self.calls.push(call);
+        self.factors.push(factor);
+        Ok(())
+    }
+
+    /// The site that a marker names.
+    pub fn site(&self, marker: usize) -> &Site {
+        &self.sites[self.list[marker].site.0 as usize]
+    }
+
+    /// Removes every call.
+    pub fn erase(self) {
+        for call in self.calls {
+            call.erase_from_basic_block();
+        }
+    }
+}
+
+fn role_of(instruction: InstructionValue<'_>) -> Option<Role> {
+    if instruction.get_opcode() != InstructionOpcode::Call {
+        return None;
+    }
+    // The callee is the last operand of a call.
+    let callee = instruction.get_operand(instruction.get_num_operands() - 1)?.value()?;
+    let BasicValueEnum::PointerValue(callee) = callee else { return None };
+    match callee.get_name().to_bytes() {
+        name if name == ENTER_MARKER.as_bytes() => Some(Role::Enter),
+        name if name == BODY_MARKER.as_bytes() => Some(Role::Body),
+        _ => None,
+    }
+}
+
+fn read_site(call: InstructionValue<'_>) -> Option<String> {
+    let BasicValueEnum::PointerValue(start) = call.get_operand(0)?.value()? else { return None };
+    let length = constant_operand(call, 1)?;
+    String::from_utf8(ffi::constant_bytes(start, length)?).ok()
+}
+
+fn constant_operand(call: InstructionValue<'_>, at: u32) -> Option<u64> {
+    // The callee is an operand too, and no argument.
+    let is_argument = at + 1 < call.get_num_operands();
+    let BasicValueEnum::IntValue(value) = call.get_operand(at).filter(|_| is_argument)?.value()? else { return None };
+    value.get_zero_extended_constant()
+}

@@ -1,0 +1,165 @@
+//! The stage itself: from markers to loop IDs, function by function.
+
+use crate::Error;
+use crate::graph::FunctionGraph;
+use crate::loop_id::{Existing, LoopIds};
+use crate::markers::Markers;
+use codegen_pass::{
+    BODY_MARKER, Block, Dominators, DropReason, ENTER_MARKER, Flow, LoopForest, LoopId, Site, resolve, single_latch,
+};
+use inkwell::module::Module;
+use inkwell::values::{BasicValue, FunctionValue};
+use std::collections::{HashMap, HashSet};
+
+/// What became of one hint in one function of the linked module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HintOutcome {
+    /// Where the hint stands in the source.
+    pub site: Site,
+    /// The symbol of the function that holds the loop. A function that rustc inlined before is not seen.
+    pub function: String,
+    /// How many copies are asked for; 0 for all, 1 for a loop that stays rolled.
+    pub factor: u64,
+    /// The loop's header and single latch, as LLVM names them, or why there is none.
+    pub verdict: Result<MarkedLoop, DropReason>,
+}
+
+/// A loop that carries a hint now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MarkedLoop {
+    /// The header's name.
+    pub header: String,
+    /// How many back edges the loop had before they were joined.
+    pub back_edges: usize,
+    /// The single latch's name.
+    pub latch: String,
+}
+
+/// Resolves every hint of a module that no LLVM pass has touched. No marker is left afterwards, and the module is
+/// verified.
+pub fn resolve_hints(module: &Module<'_>) -> Result<Vec<HintOutcome>, Error> {
+    let mut outcomes = Vec::new();
+    let functions: Vec<_> = module.get_functions().filter(|function| function.count_basic_blocks() > 0).collect();
+    for function in functions {
+        outcomes.extend(resolve_function(module, function)?);
+    }
+    remove_declarations(module)?;
+    module.verify().map_err(|message| Error::Invalid { message: message.to_string() })?;
+    Ok(outcomes)
+}
+
+fn resolve_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<Vec<HintOutcome>, Error> {
+    let graph = FunctionGraph::new(function);
+    let markers = Markers::of(function, &graph)?;
+    if markers.list.is_empty() {
+        return Ok(Vec::new());
+    }
+    let flow = Flow::of(&graph);
+    let dominators = Dominators::of(&flow);
+    let forest = LoopForest::from_flow(&flow, &dominators);
+    let resolution = resolve(&flow, &dominators, &forest, &markers.list);
+
+    let symbol = function.get_name().to_string_lossy().into_owned();
+    let mut rewrite = Rewrite::new(module, graph, &forest);
+    let mut marked = HashMap::new();
+    for hinted in &resolution.hinted {
+        marked.insert(hinted.id, rewrite.mark_hinted(hinted.id, &markers, hinted.marker, &symbol));
+    }
+    for &id in &resolution.unhinted_inside {
+        rewrite.mark_plain(id);
+    }
+    rewrite.finish();
+
+    let outcomes = resolution.hints.iter().map(|hint| {
+        let verdict = hint.verdict.and_then(|id| marked[&id].clone());
+        tracing::debug!(site = %markers.site(hint.marker), function = symbol, ?verdict, "hint resolved");
+        let (site, factor) = (markers.site(hint.marker).clone(), markers.factors[hint.marker]);
+        HintOutcome { site, function: symbol.clone(), factor, verdict }
+    });
+    let outcomes = outcomes.collect();
+    markers.erase();
+    Ok(outcomes)
+}
+
+/// One function's latches and loop IDs in work.
+struct Rewrite<'a, 'ctx> {
+    graph: FunctionGraph<'ctx>,
+    forest: &'a LoopForest,
+    ids: LoopIds<'ctx>,
+    /// The properties of every loop's latches before any was touched: a block that ends two loops has one ID for both.
+    existing: Vec<Existing<'ctx>>,
+}
+
+impl<'a, 'ctx> Rewrite<'a, 'ctx> {
+    fn new(module: &Module<'ctx>, graph: FunctionGraph<'ctx>, forest: &'a LoopForest) -> Rewrite<'a, 'ctx> {
+        let ids = LoopIds::new(module.get_context());
+        let terminators = |id: LoopId| forest.get(id).latches.iter().filter_map(|&latch| graph.terminator(latch));
+        let existing = forest.ids().map(|id| ids.existing(terminators(id))).collect();
+        Rewrite { graph, forest, ids, existing }
+    }
+
+    fn mark_hinted(
+        &mut self,
+        id: LoopId,
+        markers: &Markers<'ctx>,
+        marker: usize,
+        function: &str,
+    ) -> Result<MarkedLoop, DropReason> {
+        let found = self.forest.get(id);
+        let latch = single_latch(&mut self.graph, found)?;
+        let terminator = self.graph.terminator(latch).ok_or(DropReason::FixedBackEdge)?;
+        if terminator.get_debug_location().is_none() {
+            // The latch is new. The marker's place is the loop's keyword, which is what the jump belongs to.
+            terminator.set_debug_location(markers.calls[marker].get_debug_location());
+        }
+        let (site, factor) = (markers.site(marker), markers.factors[marker]);
+        self.ids.write_hint(terminator, &self.existing[id.index()], site, factor, function);
+        let header = self.name(found.header, &format!("loop{}", site.line));
+        let latch = self.name(latch, &format!("{header}.latch"));
+        Ok(MarkedLoop { header, back_edges: found.latches.len(), latch })
+    }
+
+    /// The block's name. Compilers drop names in release builds; a hinted loop's blocks get new ones, so that they can be
+    /// found in what LLVM prints.
+    fn name(&self, block: Block, fallback: &str) -> String {
+        let block = self.graph.llvm_block(block);
+        if block.get_name().is_empty() {
+            block.set_name(fallback);
+        }
+        block.get_name().to_string_lossy().into_owned()
+    }
+
+    /// A loop that cannot be given a single latch stays without an ID: LLVM could not move one onto it either.
+    fn mark_plain(&mut self, id: LoopId) {
+        let latch = single_latch(&mut self.graph, self.forest.get(id));
+        if let Some(terminator) = latch.ok().and_then(|latch| self.graph.terminator(latch)) {
+            self.ids.write_plain(terminator, &self.existing[id.index()]);
+        }
+    }
+
+    /// Blocks that were latches and are none now lose their ID, which would be stale.
+    fn finish(self) {
+        let latches = |forest: &LoopForest| -> HashSet<Block> {
+            forest.loops().iter().flat_map(|found| found.latches.iter().copied()).collect()
+        };
+        let now = latches(&LoopForest::of(&self.graph));
+        for &stale in latches(self.forest).difference(&now) {
+            if let Some(terminator) = self.graph.terminator(stale) {
+                self.ids.remove(terminator);
+            }
+        }
+    }
+}
+
+/// The markers' declarations are not needed any more. A use that is left is none of ours.
+fn remove_declarations(module: &Module<'_>) -> Result<(), Error> {
+    for marker in [ENTER_MARKER, BODY_MARKER] {
+        let Some(declaration) = module.get_function(marker) else { continue };
+        if declaration.as_global_value().as_pointer_value().get_first_use().is_some() {
+            return Err(Error::MarkerEscapes { marker });
+        }
+        // SAFETY: nothing in the module uses the declaration, and the handle is not used again.
+        unsafe { declaration.delete() };
+    }
+    Ok(())
+}
