@@ -243,10 +243,9 @@ fn whole_blocks_and_modules_can_be_device_code() {
 unsafe fn scale(xs: &[f32], factor: f32, out: *mut f32) {
     let i = device_std::thread::global_x() as usize;
     #[nounroll]
-    while i < xs.len() {
+    for i in (i..xs.len()).step_by(8) {
         // SAFETY: the test passes an `out` as long as `xs`, and each thread writes its own element.
         unsafe { *out.add(i) = xs[i] * factor };
-        return;
     }
 }
 
