@@ -1,1 +1,64 @@
-//! Under construction.
+//! What the machine really runs: PTX is assembled, disassembled, and its loops, loads and spills are counted.
+//!
+//! ```text
+//! PTX ── Ptxas ── Cubin ── Nvdisasm ── Module ── Program ── Kernel ── Report
+//!          │                             │          │         │
+//!      ptxas's own              parsed text   flow graph,   loops, calls,
+//!      figures, notes                         call graph    counts, dumps
+//! ```
+//!
+//! [`Ptxas`] and [`Nvdisasm`] run NVIDIA's programs; everything after them is plain text work, so that a kernel kept as
+//! disassembled text is analysed on a machine without CUDA ([`Module::parse`]).
+//!
+//! **What a kernel's figures cover.** The kernel and every function that it can call, each counted once however often
+//! it is called. ptxas copies callees into the section of each kernel, so two kernels never share code. A call through
+//! a register may go to any device function of the section.
+//!
+//! **What counts as what** (by opcode, modifiers aside):
+//!
+//! | figure | counts |
+//! |---|---|
+//! | `loops` | natural loops of the kernel and its device functions that the entry reaches, ptxas's own compare-and-swap loops for atomics included; not the branch to itself with which ptxas pads every section, nor loops inside ptxas's helpers (`helper_loops`) |
+//! | `instructions` | every instruction that can be reached; padding cannot |
+//! | `global_loads` | `LDG`, and the generic `LD` (llc leaves one where it cannot tell the address space) |
+//! | `global_stores` | `STG`, and the generic `ST` |
+//! | `local_loads`, `local_stores` | `LDL`, `STL`: spills, local arrays and saved registers alike |
+//! | `calls` | call instructions to device functions, a jump into another function and a call through a register included |
+//! | `helper_calls` | call instructions to ptxas's own arithmetic: division, remainder, reciprocal, square root |
+//! | `sync_calls` | call instructions to the rest of ptxas's functions: on sm_80 a warp shuffle in divergent code is one |
+//!
+//! Atomics (`ATOM…`, `RED…`), asynchronous copies (`LDGSTS` and the bulk copies), shared and constant accesses are
+//! neither loads nor stores here; [`Loop::holds`] finds them, and any other opcode.
+//!
+//! **When it is wrong.** An indirect jump for which nvdisasm names no targets is taken to reach every label of its
+//! function, which can only add loops; [`Extra::unresolved_jumps`] says how many there were. A cycle with two entries
+//! is no natural loop; [`Extra::irreducible`] says that there is one.
+
+mod analysis;
+mod disassembly;
+mod error;
+mod graph;
+mod instruction;
+mod listing;
+mod loops;
+mod messages;
+mod nvdisasm;
+mod ptxas;
+mod report;
+mod resources;
+mod tool;
+
+pub use analysis::{Call, Function, Kernel, Program};
+pub use disassembly::{Module, ParseError, Section, Symbol, SymbolKind};
+pub use error::Error;
+pub use graph::{BasicBlock, Edge, EdgeKind, Graph};
+pub use instruction::{Callee, Flow, Frame, Instruction, Place, Predicate, Source};
+pub use loops::Loop;
+pub use messages::{Message, Severity};
+pub use nvdisasm::Nvdisasm;
+pub use ptxas::{AssembleOptions, Cubin, Ptx, Ptxas};
+pub use report::{Counts, Extra, KernelReport, Report};
+pub use resources::{FunctionResources, KernelResources, Resources};
+
+/// What the functions of this crate return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
