@@ -3,9 +3,9 @@
 //! Everything that would make a kernel unsound or meaningless is refused, each at its own place: arguments arrive by
 //! value in every thread, so a `&mut` would be held by all of them at once; nothing can be returned; an entry point has
 //! one symbol, so it cannot be generic. What the macro cannot see (the layout of argument types, whether a type alias
-//! hides a `&mut`) is not checked.
+//! hides a `&mut`) is not checked. A slice parameter becomes two, see `slices`.
 
-use crate::{collect, mark, refuse_arguments, with_errors};
+use crate::{collect, mark, refuse_arguments, slices, with_errors};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
@@ -43,7 +43,8 @@ fn entry_point(function: &ItemFn) -> TokenStream {
     let mut device = function.clone();
     device.sig.abi =
         Some(syn::Abi { extern_token: syn::Token![extern](span), name: Some(syn::LitStr::new("gpu-kernel", span)) });
-    // The ABI lints ask for types with a C layout. Slices are passed as pointer and length, which is what a launch passes.
+    slices::split(&mut device);
+    // The lints ask for arguments with a C layout; what else is passed is the business of whoever launches the kernel.
     quote_spanned! {span=>
         #[cfg(#gpu)]
         #[unsafe(no_mangle)]
@@ -160,7 +161,7 @@ mod tests {
             quote!(),
             quote!(
                 #[cold]
-                pub unsafe fn k<'a>(xs: &'a [f32], out: *mut f32) {
+                pub unsafe fn k(n: u32, out: *mut f32) {
                     work()
                 }
             ),
@@ -170,10 +171,10 @@ mod tests {
             #[unsafe(no_mangle)]
             #[allow(improper_ctypes_definitions, improper_gpu_kernel_arg)]
             #[cold]
-            pub unsafe extern "gpu-kernel" fn k<'a>(xs: &'a [f32], out: *mut f32) { work() }
+            pub unsafe extern "gpu-kernel" fn k(n: u32, out: *mut f32) { work() }
             #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
             #[cold]
-            pub unsafe fn k<'a>(xs: &'a [f32], out: *mut f32) { work() }
+            pub unsafe fn k(n: u32, out: *mut f32) { work() }
         };
         assert_eq!(expanded.to_string(), expected.to_string());
     }
