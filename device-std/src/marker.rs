@@ -30,3 +30,18 @@ pub const fn copies(copies: u64) -> u64 {
     assert!(copies >= 2 && copies <= 1024, "`#[unroll(N)]` takes a number of copies from 2 to 1024");
     copies
 }
+
+#[cfg(test)]
+mod tests {
+    use super::copies;
+    use hint_syntax::{MAX_COPIES, MIN_COPIES};
+    use std::panic::catch_unwind;
+
+    /// A computed count and a literal one have the same bounds.
+    #[test]
+    fn the_bounds_are_those_of_the_grammar() {
+        assert_eq!((copies(MIN_COPIES), copies(MAX_COPIES)), (MIN_COPIES, MAX_COPIES));
+        assert!(catch_unwind(|| copies(MIN_COPIES - 1)).is_err());
+        assert!(catch_unwind(|| copies(MAX_COPIES + 1)).is_err());
+    }
+}

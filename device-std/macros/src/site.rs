@@ -30,8 +30,17 @@ fn relative(path: &Path, root: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::{of, relative};
+    use codegen_pass::HintKind;
     use std::path::Path;
+
+    #[test]
+    fn a_site_is_where_the_keyword_is() {
+        let parsed: syn::ExprLoop = syn::parse_str("\n /* ä */ 'a: loop {}").expect("a loop");
+        let site = of(HintKind::Nounroll, parsed.loop_token.span);
+        assert_eq!((site.kind, site.package.as_str()), (HintKind::Nounroll, "device-std-macros"));
+        assert_eq!((site.line, site.column), (2, 14));
+    }
 
     #[test]
     fn a_file_is_named_from_its_package() {
