@@ -195,18 +195,19 @@ fn cuda_findings(around: &Surroundings<'_>) -> Vec<Finding> {
     names.into_iter().zip(files).map(found).collect()
 }
 
+/// ptxas tells why and what to do; the others come with it.
 fn absent_cuda(name: &'static str, around: &Surroundings<'_>) -> Finding {
-    let why = cuda::Toolkit::find(around.home, around.machine).err().map(|error| error.to_string()).unwrap_or_default();
-    tracing::info!("{why}");
-    match around.machine.program("python3") {
-        Some(_) => {
+    if let Err(no_toolkit) = cuda::Toolkit::find(around.home, around.machine) {
+        tracing::info!("{no_toolkit}");
+    }
+    match cuda::Pip::of(around.machine).check() {
+        Ok(_) => {
             Finding::later(name, format_args!("the first build fetches it from PyPI's wheels {}", cuda::WHEEL_VERSION))
         }
-        None => Finding::missing(
-            name,
-            "no CUDA toolkit, and no python3 to fetch PyPI's wheels with; kernels can be built to PTX only",
-            "on Debian: `apt-get install python3-pip`; or install CUDA 12.8 or newer and set CUDA_HOME",
-        ),
+        Err(SetupError::Missing { what, tried, remedy }) if name == "ptxas" => {
+            Finding::missing(name, format_args!("kernels can be built to PTX only; {what} is {tried}"), remedy)
+        }
+        Err(_) => Finding { remedy: None, ..Finding::missing(name, "comes with ptxas", "") },
     }
 }
 

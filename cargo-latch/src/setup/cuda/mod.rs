@@ -14,7 +14,7 @@ mod toolkit;
 mod wheels;
 
 pub use toolkit::{OLDEST, Toolkit};
-pub use wheels::{Fetch, Pip, WHEEL_VERSION, artifact};
+pub use wheels::{Fetch, Pip, WHEEL_VERSION, Wheel, artifact};
 
 /// Where the tools are from.
 #[derive(Debug, Clone, PartialEq, Eq)]

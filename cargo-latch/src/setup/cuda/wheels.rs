@@ -163,23 +163,19 @@ impl Pip {
         Self { python: machine.program("python3") }
     }
 
-    fn usable_python(&self) -> Result<&Path, SetupError> {
-        let remedy = "install python3 and pip (on Debian: `apt-get install python3-pip`), or a CUDA toolkit of version 12.8 or \
-            newer with CUDA_HOME set to it";
+    /// The python that pip runs in, or what is missing.
+    pub fn check(&self) -> Result<&Path, SetupError> {
         let python = self.python.as_deref();
-        let python = python
-            .ok_or_else(|| missing("python3, to fetch ptxas and nvdisasm with", "not on the search path", remedy))?;
-        process::run(Command::new(python).args(["-m", "pip", "--version"]), "run pip").map_err(|_| {
-            let tried = format!("{} -m pip does not run", python.display());
-            missing("pip, to fetch ptxas and nvdisasm with", tried, remedy)
-        })?;
+        let python = python.ok_or_else(|| no_pip("python3", "not on the search path"))?;
+        process::run(Command::new(python).args(["-m", "pip", "--version"]), "run pip")
+            .map_err(|_| no_pip("pip", &format!("{} -m pip does not run", python.display())))?;
         Ok(python)
     }
 }
 
 impl Fetch for Pip {
     fn wheels(&self, wheels: &[Wheel], folder: &Path) -> Result<(), SetupError> {
-        let python = self.usable_python()?;
+        let python = self.check()?;
         let list = folder.join("requirements.txt");
         fs::write(&list, requirements(wheels)).map_err(at("write", &list))?;
         let mut pip = Command::new(python);
@@ -188,6 +184,14 @@ impl Fetch for Pip {
         process::run(&mut pip, "download NVIDIA's tools from PyPI")?;
         fs::remove_file(&list).map_err(at("remove", &list))
     }
+}
+
+fn no_pip(what: &str, tried: &str) -> SetupError {
+    missing(
+        what,
+        format_args!("{tried}, and PyPI's wheels of ptxas and nvdisasm are fetched with it"),
+        "install python3 and pip (on Debian: `apt-get install python3-pip`), or CUDA 12.8 or newer and set CUDA_HOME to it",
+    )
 }
 
 /// A requirements file: every wheel at its version, with the hashes that it may have.

@@ -54,8 +54,8 @@ impl Build<'_> {
     pub(super) fn run(&self) -> Result<PathBuf, SetupError> {
         if self.machine.program("c++").is_none() {
             return Err(missing(
-                "a C++ compiler, to build rustc-dev with",
-                "no c++ on the search path",
+                "a C++ compiler",
+                "no c++ on the search path, and rustc-dev is built with it",
                 "install one (on Debian: `apt-get install g++`)",
             ));
         }
