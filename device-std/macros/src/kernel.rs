@@ -228,4 +228,18 @@ mod tests {
             .contains("compile_error")
         );
     }
+
+    #[test]
+    fn what_a_function_pointer_takes_is_its_own_business() {
+        assert!(
+            !expand(
+                quote!(),
+                quote!(
+                    fn k(f: fn(&mut u32)) {}
+                )
+            )
+            .to_string()
+            .contains("compile_error")
+        );
+    }
 }

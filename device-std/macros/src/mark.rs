@@ -285,4 +285,21 @@ mod tests {
             ),
         );
     }
+
+    #[test]
+    fn a_macro_keeps_attributes_of_its_own() {
+        let (enter, body) = (enter("nounroll"), body("nounroll", quote!(1u64)));
+        assert_marked(
+            parse_quote!(
+                fn f() {
+                    own! { #[unroll] tiles; #[nounroll] loop {} }
+                }
+            ),
+            quote!(
+                fn f() {
+                    own! { #[unroll] tiles; { #enter loop { #body } } }
+                }
+            ),
+        );
+    }
 }
