@@ -54,18 +54,6 @@ impl Walkable for syn::Item {
     }
 }
 
-impl Walkable for syn::ImplItem {
-    fn accept(&mut self, visitor: &mut dyn VisitMut) {
-        visitor.visit_impl_item_mut(self);
-    }
-}
-
-impl Walkable for syn::TraitItem {
-    fn accept(&mut self, visitor: &mut dyn VisitMut) {
-        visitor.visit_trait_item_mut(self);
-    }
-}
-
 impl Walkable for syn::File {
     fn accept(&mut self, visitor: &mut dyn VisitMut) {
         visitor.visit_file_mut(self);
