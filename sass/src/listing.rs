@@ -69,6 +69,9 @@ impl Kernel<'_, '_> {
 }
 
 fn header(text: &mut String, kernel: &Kernel<'_, '_>, function: &Function<'_>) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
     let kind = match function.symbol.kind {
         crate::SymbolKind::Kernel => "kernel",
         crate::SymbolKind::Device => "device function",

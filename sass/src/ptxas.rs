@@ -220,8 +220,12 @@ pub(crate) fn temporary_folder() -> Result<tempfile::TempDir> {
 fn arguments(arch: &str, opt_level: u8, options: &AssembleOptions, input: &Path, output: &Path) -> Vec<OsString> {
     let mut arguments: Vec<OsString> =
         vec!["-v".into(), format!("-arch={arch}").into(), format!("-O{opt_level}").into()];
-    arguments.extend(options.line_info.then(|| "-lineinfo".into()));
-    arguments.extend(options.debug.then(|| "-g".into()));
+    // Full debug information has the lines; asked for both, ptxas warns.
+    arguments.extend(match (options.debug, options.line_info) {
+        (true, _) => Some("-g".into()),
+        (false, true) => Some("-lineinfo".into()),
+        (false, false) => None,
+    });
     arguments.extend(options.max_registers.map(|most| format!("-maxrregcount={most}").into()));
     arguments.extend(["-o".into(), output.into(), input.into()]);
     arguments
