@@ -13,6 +13,8 @@ use sass::{AssembleOptions, Cubin, KernelReport, Module, Nvdisasm, Program, Ptxa
 /// A cubin and its disassembly.
 pub type Made = Arc<(Cubin, Module)>;
 
+type Kept = BTreeMap<(String, String), Arc<OnceLock<Made>>>;
+
 /// The architectures that every promise is held to.
 pub const ARCHS: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120a"];
 
@@ -35,7 +37,7 @@ pub fn assemble(file: &str, arch: &str) -> Cubin {
 
 /// A data file, assembled with line information and disassembled. Each once in a test program: nvdisasm takes a while.
 pub fn module(file: &str, arch: &str) -> Made {
-    static KEPT: Mutex<BTreeMap<(String, String), Arc<OnceLock<Made>>>> = Mutex::new(BTreeMap::new());
+    static KEPT: Mutex<Kept> = Mutex::new(BTreeMap::new());
     let key = (file.to_owned(), arch.to_owned());
     let kept = KEPT.lock().expect("no test panics in here").entry(key).or_default().clone();
     let make = || {
