@@ -58,6 +58,10 @@ pub struct Args {
     #[arg(long)]
     pub report: Option<PathBuf>,
 
+    /// Any text; of no effect here. Part of the command line so that cargo links again when it changes.
+    #[arg(long, hide = true)]
+    pub identity: Option<String>,
+
     /// A folder for the module's text at every stage: linked.ll, resolved.ll and optimized.ll.
     #[arg(long)]
     pub keep_intermediates: Option<PathBuf>,

@@ -24,7 +24,12 @@ pub enum Error {
     Archive { path: PathBuf, message: String },
     #[error("LLVM cannot read {input}: {message}")]
     Parse { input: String, message: String },
-    #[error("{input} does not fit the objects before it: {message}")]
+    #[error(
+        "{input} was compiled for another target than this link's: `{found}` against `{own}`; build device crates for \
+         nvptx64-nvidia-cuda with Rust 1.96.0, as `cargo latch build` does"
+    )]
+    OtherTarget { input: String, found: String, own: String },
+    #[error("LLVM cannot link {input} with the objects before it: {message}")]
     Merge { input: String, message: String },
     #[error("no object among the inputs holds a kernel: mark one with `#[kernel]`")]
     NoKernel,

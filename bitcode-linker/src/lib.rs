@@ -18,13 +18,15 @@ mod merge;
 mod output;
 mod ptx;
 mod report;
+mod session;
 mod target;
 
 pub use args::{Args, OptLevel};
 pub use error::Error;
+pub use session::end_in_one_sentence;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
+use session::Session;
 use std::fs;
 use std::path::Path;
 
@@ -35,12 +37,16 @@ pub fn link(args: &Args) -> Result<(), Error> {
     for input in &args.inputs {
         objects.extend(inputs::read(input)?);
     }
-    let context = Context::create();
-    let module = merge::merge(&context, objects)?;
+    tracing::debug!("read");
+    let session = Session::new();
+    let module = merge::merge(&session, &gpu, objects, &args.export_symbol)?;
+    tracing::debug!("merged");
     merge::internalize(&module, &args.export_symbol)?;
     gpu.adopt(&module);
-    gpu.delete_unused(&module)?;
+    gpu.delete_unused(&session, &module)?;
+    tracing::debug!("unused deleted");
     verify(&module, "after linking")?;
+    tracing::debug!("verified");
     keep(args, &module, "linked.ll")?;
 
     let outcomes = nounroll_metadata::resolve_hints(&module)?;
@@ -48,13 +54,16 @@ pub fn link(args: &Args) -> Result<(), Error> {
     merge::check_defined(&module)?;
     keep(args, &module, "resolved.ll")?;
 
-    gpu.optimize(&module)?;
+    tracing::debug!("resolved");
+    gpu.optimize(&session, &module)?;
+    tracing::debug!("optimized");
     verify(&module, "after optimization")?;
     keep(args, &module, "optimized.ll")?;
 
     let left = nounroll_metadata::surviving_loops(&module);
     // Making code changes the module, so what it shows is read first.
-    let ptx = gpu.ptx(&module)?;
+    let ptx = gpu.ptx(&session, &module)?;
+    tracing::debug!("printed");
     let report = before.finish(&module, &left, &ptx);
     output::write_whole(&args.output, ptx.as_bytes())?;
     if let Some(path) = &args.report {

@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::args::{Args, OptLevel};
+use crate::session::Session;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
@@ -44,14 +44,32 @@ impl Gpu {
     /// LLVM itself only warns of a GPU that it does not know, and goes on with its oldest one. What PTX it makes of
     /// nothing shows which one it took.
     fn check_cpu(&self) -> Result<(), Error> {
-        let context = Context::create();
-        let empty = context.create_module("empty");
-        empty.set_triple(&self.machine.get_triple());
-        empty.set_data_layout(&self.machine.get_target_data().get_data_layout());
-        let ptx = self.ptx(&empty)?;
+        let session = Session::new();
+        let empty = session.context().create_module("empty");
+        self.claim(&empty);
+        let ptx = self.ptx(&session, &empty)?;
         let target = ptx.lines().find_map(|line| line.strip_prefix(".target "));
         let taken = target.and_then(|target| target.split(',').next()).map(str::trim);
         if taken == Some(&self.cpu) { Ok(()) } else { Err(Error::UnknownCpu { cpu: self.cpu.clone() }) }
+    }
+
+    /// Makes an empty module one for this GPU.
+    pub fn claim(&self, module: &Module<'_>) {
+        module.set_triple(&self.machine.get_triple());
+        module.set_data_layout(&self.machine.get_target_data().get_data_layout());
+    }
+
+    /// LLVM links objects of different targets with a warning; what comes out is of no use.
+    pub fn check_made_for(&self, module: &Module<'_>, input: &str) -> Result<(), Error> {
+        let fits = |found: &str, own: &str| found.is_empty() || found == own;
+        let check = |found: &str, own: &str| {
+            let unfit = || Error::OtherTarget { input: input.to_owned(), found: found.to_owned(), own: own.to_owned() };
+            if fits(found, own) { Ok(()) } else { Err(unfit()) }
+        };
+        let (triple, own_triple) = (module.get_triple(), self.machine.get_triple());
+        check(&triple.as_str().to_string_lossy(), &own_triple.as_str().to_string_lossy())?;
+        let (layout, own_layout) = (module.get_data_layout(), self.machine.get_target_data().get_data_layout());
+        check(&layout.as_str().to_string_lossy(), &own_layout.as_str().to_string_lossy())
     }
 
     /// Makes every function follow this GPU. Objects carry the GPU that they were compiled for (the core library another
@@ -65,28 +83,27 @@ impl Gpu {
     }
 
     /// Deletes what no kernel needs, without optimizing anything.
-    pub fn delete_unused(&self, module: &Module<'_>) -> Result<(), Error> {
-        self.run(module, "globaldce")
+    pub fn delete_unused(&self, session: &Session, module: &Module<'_>) -> Result<(), Error> {
+        self.run(session, module, "globaldce")
     }
 
     /// The one time that the module is optimized.
-    pub fn optimize(&self, module: &Module<'_>) -> Result<(), Error> {
-        self.run(module, &self.pipeline)
+    pub fn optimize(&self, session: &Session, module: &Module<'_>) -> Result<(), Error> {
+        self.run(session, module, &self.pipeline)
     }
 
-    fn run(&self, module: &Module<'_>, pipeline: &str) -> Result<(), Error> {
-        module
-            .run_passes(pipeline, &self.machine, PassBuilderOptions::create())
-            .map_err(|message| Error::Optimize { pipeline: pipeline.to_owned(), message: message.to_string() })
+    fn run(&self, session: &Session, module: &Module<'_>, pipeline: &str) -> Result<(), Error> {
+        let result = module.run_passes(pipeline, &self.machine, PassBuilderOptions::create());
+        session
+            .check(result.map_err(|message| message.to_string()))
+            .map_err(|message| Error::Optimize { pipeline: pipeline.to_owned(), message })
     }
 
     /// The module's PTX.
-    pub fn ptx(&self, module: &Module<'_>) -> Result<String, Error> {
+    pub fn ptx(&self, session: &Session, module: &Module<'_>) -> Result<String, Error> {
         let failed = |message: String| Error::Codegen { cpu: self.cpu.clone(), message };
-        let buffer = self
-            .machine
-            .write_to_memory_buffer(module, FileType::Assembly)
-            .map_err(|message| failed(message.to_string()))?;
+        let result = self.machine.write_to_memory_buffer(module, FileType::Assembly);
+        let buffer = session.check(result.map_err(|message| message.to_string())).map_err(failed)?;
         let text = buffer.as_slice();
         let text = text.strip_suffix(b"\0").unwrap_or(text);
         String::from_utf8(text.to_vec()).map_err(|error| failed(error.to_string()))

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::setup::cuda::{self, CudaTools};
+use crate::setup::cuda::{self, CudaTools, Fetch};
 use crate::setup::home::{Artifact, Home};
 use crate::setup::machine::{Machine, is_executable};
 use crate::setup::toolchain::{RUST_VERSION, Toolchain};
@@ -200,8 +200,8 @@ fn absent_cuda(name: &'static str, around: &Surroundings<'_>) -> Finding {
     if let Err(no_toolkit) = cuda::Toolkit::find(around.home, around.machine) {
         tracing::info!("{no_toolkit}");
     }
-    match cuda::Pip::of(around.machine).check() {
-        Ok(_) => {
+    match cuda::Pip::of(around.machine).ready() {
+        Ok(()) => {
             Finding::later(name, format_args!("the first build fetches it from PyPI's wheels {}", cuda::WHEEL_VERSION))
         }
         Err(SetupError::Missing { what, tried, remedy }) if name == "ptxas" => {

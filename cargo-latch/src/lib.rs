@@ -2,8 +2,18 @@
 //!
 //! - [`commands`]: one file per command, only argument parsing and printing;
 //! - [`setup`]: everything a build needs that is not part of this checkout, made once and kept in the user's cache;
-//! - [`doctor`]: what of it is here, what is missing, and how to get it.
+//! - [`doctor`]: what of it is here, what is missing, and how to get it;
+//! - [`plugin`]: the compiler plugin, built for the compiler that loads it;
+//! - [`kernel_crate`] and [`build`]: from a kernel crate to PTX;
+//! - [`audit`]: every hint, followed from the source to the machine code;
+//! - [`inspect`]: one kernel at one stage.
 
+pub mod audit;
+pub mod build;
+mod checkout;
 pub mod commands;
 pub mod doctor;
+pub mod inspect;
+pub mod kernel_crate;
+pub mod plugin;
 pub mod setup;

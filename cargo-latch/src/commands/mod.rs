@@ -4,13 +4,19 @@
 //! here, is printed as one line of causes, and gives exit code 2.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+pub mod audit;
+pub mod build;
+pub mod demo;
 pub mod doctor;
+pub mod inspect;
 pub mod setup;
+pub mod test;
 
 /// Exit code for anything that failed, as opposed to an answer of "no".
 const FAILED: u8 = 2;
@@ -25,7 +31,12 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Build(build::Args),
+    Inspect(inspect::Args),
+    Audit(audit::Args),
     Doctor(doctor::Args),
+    Demo(demo::Args),
+    Test(test::Args),
     #[command(hide = true)]
     Setup(setup::Args),
 }
@@ -33,6 +44,11 @@ enum Command {
 impl Command {
     fn run(self) -> anyhow::Result<ExitCode> {
         match self {
+            Self::Build(args) => build::run(&args),
+            Self::Inspect(args) => inspect::run(&args),
+            Self::Audit(args) => audit::run(&args),
+            Self::Demo(args) => demo::run(&args),
+            Self::Test(args) => test::run(&args),
             Self::Doctor(args) => doctor::run(&args),
             Self::Setup(args) => setup::run(&args),
         }
@@ -57,7 +73,8 @@ fn without_cargo_name(args: impl Iterator<Item = OsString>) -> impl Iterator<Ite
 /// Shows warnings by default; `RUST_LOG` asks for more.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    let plain = tracing_subscriber::fmt().with_env_filter(filter).without_time().with_target(false);
+    plain.with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr).init();
 }
 
 #[cfg(test)]

@@ -79,9 +79,14 @@ pub fn with_nvcc(progress: &Progress) -> Result<Nvcc, SetupError> {
     Nvcc::ensure(&home, &machine, &cuda::Pip::of(&machine), progress)
 }
 
-/// `latch-link`, the linker that rustc is given: it lies beside this program.
+/// `latch-link`, the linker that rustc is given.
 pub fn latch_link() -> Option<PathBuf> {
-    let beside = std::env::current_exe().ok()?.with_file_name(format!("latch-link{}", std::env::consts::EXE_SUFFIX));
+    beside("latch-link")
+}
+
+/// One of Latch's other programs: it lies beside this one.
+pub fn beside(program: &str) -> Option<PathBuf> {
+    let beside = std::env::current_exe().ok()?.with_file_name(format!("{program}{}", std::env::consts::EXE_SUFFIX));
     // A test's program lies in a folder below the one with the commands.
     let above = beside.parent()?.parent()?.join(beside.file_name()?);
     [beside, above].into_iter().find(|file| machine::is_executable(file))

@@ -38,15 +38,7 @@ impl Progress {
 
     /// Begins a step.
     pub fn step(&self, name: &str) -> Step<'_> {
-        let step = Step {
-            progress: self,
-            bar: self.bar(name),
-            name: name.to_owned(),
-            began: Instant::now(),
-            tenth: Mutex::new(0),
-        };
-        step.plain("…");
-        step
+        Step { progress: self, bar: self.bar(name), name: name.to_owned(), began: Instant::now(), tenth: Mutex::new(0) }
     }
 
     fn bar(&self, name: &str) -> Option<ProgressBar> {

@@ -10,8 +10,8 @@ use rustc_middle::mir::{BasicBlock, Body, START_BLOCK, TerminatorKind};
 /// A body and its recorded changes.
 pub struct MirGraph<'a, 'tcx> {
     body: &'a Body<'tcx>,
-    /// The blocks that hold the marker of an honoured hint.
-    honoured: FxHashSet<BasicBlock>,
+    /// The blocks whose marker counts as a jump when they are a loop's latch.
+    jumps: FxHashSet<BasicBlock>,
     /// How many latches are to be added. Their numbers follow the body's own.
     added: usize,
     /// The new target of an edge, by its source and its old target.
@@ -19,14 +19,14 @@ pub struct MirGraph<'a, 'tcx> {
 }
 
 impl<'a, 'tcx> MirGraph<'a, 'tcx> {
-    /// Looks at `body`, in which `honoured` are the blocks that hold the marker of an honoured hint.
-    pub fn new(body: &'a Body<'tcx>, honoured: FxHashSet<BasicBlock>) -> MirGraph<'a, 'tcx> {
-        MirGraph { body, honoured, added: 0, redirected: FxHashMap::default() }
+    /// Looks at `body`. `jumps` are the blocks that hold the marker of an honoured hint, or one that will be erased.
+    pub fn new(body: &'a Body<'tcx>, jumps: FxHashSet<BasicBlock>) -> MirGraph<'a, 'tcx> {
+        MirGraph { body, jumps, added: 0, redirected: FxHashMap::default() }
     }
 
-    /// Does `block` end in the marker of an honoured hint, and go on to one block only?
-    fn holds_hint(&self, block: BasicBlock) -> bool {
-        self.honoured.contains(&block) && self.body.basic_blocks[block].terminator().successors().count() == 1
+    /// Does `block` end in a marker that counts as a jump, and go on to one block only?
+    fn jumps_after_marker(&self, block: BasicBlock) -> bool {
+        self.jumps.contains(&block) && self.body.basic_blocks[block].terminator().successors().count() == 1
     }
 }
 
@@ -54,12 +54,12 @@ impl ControlFlow for MirGraph<'_, '_> {
 }
 
 impl MergeLatches for MirGraph<'_, '_> {
-    /// A latch that holds the hint of its loop is what this pass makes, so a body that has been through it is left
-    /// alone. Its marker is no other loop's: a block with one successor, the header, is in no loop inside that header's.
+    /// A latch that holds the marker of its loop is what this pass makes, so a body that has been through it is left
+    /// alone. The marker is no other loop's: a block with one successor, the header, is in no loop inside that header's.
     fn ends_in_plain_jump(&self, latch: Block) -> bool {
         let latch = basic_block(latch);
         let end = &self.body.basic_blocks[latch].terminator().kind;
-        matches!(end, TerminatorKind::Goto { .. }) || self.holds_hint(latch)
+        matches!(end, TerminatorKind::Goto { .. }) || self.jumps_after_marker(latch)
     }
 
     /// MIR names every successor in the open, those of inline assembly and of unwinding too.

@@ -5,7 +5,7 @@
 //!
 //! 1. [`markers`] finds the calls that the attribute macros left, and reads the source site of each;
 //! 2. `codegen_pass` decides which loop each hint belongs to;
-//! 3. [`graph`] records, and [`rewrite`] makes, the changes: one latch for each hinted loop, its marker moved there;
+//! 3. [`graph`] records, and [`rewrite`] makes, the changes: one latch for each hinted loop, with its marker in it;
 //! 4. [`report`] tells of every hint that will be dropped, as a rustc diagnostic at the loop.
 //!
 //! The link stage repeats the analysis on LLVM IR and is the only one that writes hint records, so this library is an

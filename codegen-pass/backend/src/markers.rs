@@ -5,6 +5,7 @@
 //! left out: no code is generated for them, so the link stage never sees their hints.
 
 use crate::constants::{self, Assignments};
+use crate::rewrite::COPY;
 use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, MARKER_CRATE, Marker, Role, Site, SiteId};
 use rustc_data_structures::fx::FxIndexSet;
 use rustc_middle::mir::{BasicBlock, Body, ConstOperand, Operand, SourceInfo, TerminatorKind, traversal};
@@ -16,21 +17,23 @@ use rustc_span::def_id::DefId;
 pub struct Markers<'a, 'tcx> {
     /// What `codegen_pass` wants to know of each marker.
     pub list: Vec<Marker>,
-    /// The constant arguments of each marker, in the order of `list`.
-    arguments: Vec<Arguments<'a, 'tcx>>,
+    /// The constant arguments of each marker, in the order of `list`; none for enter markers, and where one is no constant.
+    arguments: Vec<Option<Arguments<'a, 'tcx>>>,
+    /// Whether each marker is a copy that an earlier run of the pass put into a latch.
+    copies: Vec<bool>,
     /// The source sites; the position is the [`SiteId`].
     sites: FxIndexSet<&'tcx str>,
     /// Markers whose site cannot be read, and why.
     pub unreadable: Vec<(SourceInfo, String)>,
 }
 
-/// A marker's arguments as constants, so that the call can be made anywhere in the body.
+/// A body marker's arguments as constants, so that the call can be made anywhere in the body.
 #[derive(Clone, Copy)]
 pub struct Arguments<'a, 'tcx> {
     /// The source site.
     pub site: &'a ConstOperand<'tcx>,
-    /// The copies asked for; none where it is no constant, and for enter markers.
-    pub factor: Option<&'a ConstOperand<'tcx>>,
+    /// How many copies of the loop's body were asked for.
+    pub factor: &'a ConstOperand<'tcx>,
 }
 
 impl<'a, 'tcx> Markers<'a, 'tcx> {
@@ -39,16 +42,17 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
         let mut markers = Markers {
             list: Vec::new(),
             arguments: Vec::new(),
+            copies: Vec::new(),
             sites: FxIndexSet::default(),
             unreadable: Vec::new(),
         };
-        if body.basic_blocks.iter().all(|block| marker_call(tcx, &block.terminator().kind).is_none()) {
+        if body.basic_blocks.iter().all(|block| Call::of(tcx, &block.terminator().kind).is_none()) {
             return markers;
         }
         let assignments = Assignments::of(body);
         for (block, data) in traversal::reverse_postorder(body) {
-            if let Some((role, arguments)) = marker_call(tcx, &data.terminator().kind) {
-                markers.add(tcx, body, &assignments, block, role, arguments);
+            if let Some(call) = Call::of(tcx, &data.terminator().kind) {
+                markers.add(tcx, body, &assignments, block, call);
             }
         }
         markers
@@ -60,23 +64,28 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
         body: &'a Body<'tcx>,
         assignments: &Assignments,
         block: BasicBlock,
-        role: Role,
-        arguments: &'a [Spanned<Operand<'tcx>>],
+        call: Call<'a, 'tcx>,
     ) {
-        let constant = |at: usize| assignments.constant(body, &arguments.get(at)?.node);
+        let constant = |at: usize| assignments.constant(body, &call.arguments.get(at)?.node);
         match read_site(tcx, constant(0)) {
             Ok((site, text)) => {
                 let id = SiteId(u32::try_from(self.sites.insert_full(text).0).expect("fewer sites than blocks"));
-                self.list.push(Marker { block: Block::new(block.index()), role, site: id });
-                self.arguments.push(Arguments { site, factor: constant(1) });
+                self.list.push(Marker { block: Block::new(block.index()), role: call.role, site: id });
+                self.arguments.push(constant(1).map(|factor| Arguments { site, factor }));
+                self.copies.push(call.is_copy);
             }
             Err(reason) => self.unreadable.push((body.basic_blocks[block].terminator().source_info, reason)),
         }
     }
 
     /// The constant arguments of the marker at a position of [`Markers::list`].
-    pub fn arguments(&self, at: usize) -> Arguments<'a, 'tcx> {
+    pub fn arguments(&self, at: usize) -> Option<Arguments<'a, 'tcx>> {
         self.arguments[at]
+    }
+
+    /// Is the marker at a position of [`Markers::list`] a copy that an earlier run of the pass put into a latch?
+    pub fn is_copy(&self, at: usize) -> bool {
+        self.copies[at]
     }
 
     /// The source site of the marker at a position of [`Markers::list`].
@@ -85,14 +94,20 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
     }
 }
 
-/// The role and the arguments of a call, if it is a marker's.
-fn marker_call<'a, 'tcx>(
-    tcx: TyCtxt<'tcx>,
-    end: &'a TerminatorKind<'tcx>,
-) -> Option<(Role, &'a [Spanned<Operand<'tcx>>])> {
-    let TerminatorKind::Call { func, args, target: Some(_), .. } = end else { return None };
-    let (function, _) = func.const_fn_def()?;
-    Some((role(tcx, function)?, args))
+/// A marker's call.
+struct Call<'a, 'tcx> {
+    role: Role,
+    arguments: &'a [Spanned<Operand<'tcx>>],
+    is_copy: bool,
+}
+
+impl<'a, 'tcx> Call<'a, 'tcx> {
+    /// The call that ends a block, if it is a marker's.
+    fn of(tcx: TyCtxt<'tcx>, end: &'a TerminatorKind<'tcx>) -> Option<Call<'a, 'tcx>> {
+        let TerminatorKind::Call { func, args, target: Some(_), call_source, .. } = end else { return None };
+        let (function, _) = func.const_fn_def()?;
+        Some(Call { role: role(tcx, function)?, arguments: args, is_copy: *call_source == COPY })
+    }
 }
 
 /// Which marker `function` is.

@@ -63,7 +63,8 @@ fn parse_level(sess: &Session, value: Option<Symbol>) -> Option<Level> {
         "warn" => Some(Level::Warn),
         "deny" => Some(Level::Deny),
         _ => {
-            sess.dcx().err(format!("`{LEVEL_CFG}=\"{value}\"` is no level for loop hints: use `allow`, `warn` or `deny`"));
+            sess.dcx()
+                .err(format!("`{LEVEL_CFG}=\"{value}\"` is no level for loop hints: use `allow`, `warn` or `deny`"));
             None
         }
     }
@@ -97,17 +98,13 @@ pub fn unreadable<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo,
 
 fn help(reason: DropReason) -> Option<&'static str> {
     match reason {
-        DropReason::OutsideLoop | DropReason::NeverRepeats => {
-            Some("every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop")
-        }
-        DropReason::Conflict => Some(
-            "two loops that start at the same place are one loop to the compiler: move the inner one out of the outer \
-             one's condition, or hint only one",
+        DropReason::OutsideLoop | DropReason::NeverRepeats => Some(
+            "every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop",
         ),
         DropReason::Irreducible | DropReason::NoEnter => {
             Some("a compiler pass has changed the loop's shape: `-Zmir-enable-passes=-JumpThreading` keeps it")
         }
-        DropReason::Unreachable | DropReason::FixedBackEdge => None,
+        DropReason::Unreachable | DropReason::Conflict | DropReason::FixedBackEdge => None,
     }
 }
 

@@ -1,7 +1,7 @@
-//! The change to a body: each hinted loop gets its single latch, and the latch holds the marker.
+//! The change to a body: each hinted loop gets its single latch, and the latch gets the marker.
 //!
 //! ```text
-//! bb3: marker(SITE, 1) -> bb4          bb3: goto bb4
+//! bb3: marker(SITE, 1) -> bb4          bb3: marker(SITE, 1) -> bb4
 //! bb5: switch [0: bb2, _: bb6]   =>    bb5: switch [0: bb9, _: bb6]
 //! bb7: goto bb2                        bb7: goto bb9
 //!                                      bb9: marker(SITE, 1) -> bb2
@@ -9,33 +9,41 @@
 //!
 //! First everything is planned on the unchanged body, then it is made; both are linear in the body.
 //!
-//! The marker must still mean the same loop to whoever settles the hints again, here or at link. So it stays where it is,
-//! first in the loop's body, and only the latch is merged, where
-//! - the loop holds an enter marker of its own site (a site nested in itself): seen from the latch, that one is nearer than
-//!   the loop's own;
-//! - another hint was dropped in favour of this one: which of two is first would change;
-//! - the marker's factor is no constant, so that the call cannot be made elsewhere.
+//! The latch gets a **copy**. The marker that the macro wrote stays first in the loop's body, because it tells the link
+//! stage that the body is there: in an instance, or inlined into a caller, where the loop turns out to run once, the latch
+//! is never reached, no code is generated for it, and a marker that had moved would be lost in silence.
 //!
-//! The moved call returns into a local of its own, which has no storage statements that could end before the latch, and
+//! A copy must mean the same loop as the marker to whoever settles the hints again. So there is none
+//! - in a loop that holds an enter marker of its own site (a site nested in itself): seen from the latch, that one is nearer
+//!   than the loop's own. Inlining can bring this about later, and then the copy is erased again: copies are known by their
+//!   call source, which no call from source text has;
+//! - in a loop where another hint was dropped in favour of this one: which of two is first could change;
+//! - where the marker's factor is no constant, so that the call cannot be made elsewhere.
+//!
+//! The copied call returns into a local of its own, which has no storage statements that could end before the latch, and
 //! has no unwind edge: markers are erased before code is generated, so that none ever runs.
 
 use crate::graph::{MirGraph, basic_block};
-use crate::markers::{Arguments, Markers};
+use crate::markers::Arguments;
 use crate::pass::Settled;
-use codegen_pass::{DropReason, HintedLoop, LoopForest, LoopId, Role, SiteId, single_latch};
+use codegen_pass::{DropReason, LoopForest, LoopId, Role, SiteId, single_latch};
 use rustc_data_structures::fx::{FxHashMap, FxHashSet};
 use rustc_middle::mir::{
-    BasicBlock, BasicBlockData, Body, ConstOperand, LocalDecl, Operand, Place, Terminator, TerminatorKind, UnwindAction,
+    BasicBlock, BasicBlockData, Body, CallSource, ConstOperand, LocalDecl, Operand, Place, Terminator, TerminatorKind,
+    UnwindAction,
 };
 use rustc_middle::ty::TyCtxt;
 use rustc_span::Spanned;
+
+/// The call source of a copied marker.
+pub const COPY: CallSource = CallSource::Misc;
 
 /// What is to be changed.
 pub struct Plan<'a, 'tcx> {
     redirected: FxHashMap<(BasicBlock, BasicBlock), BasicBlock>,
     latches: Vec<Latch<'a, 'tcx>>,
-    /// The blocks whose marker moves away.
-    left: Vec<BasicBlock>,
+    /// The blocks that hold a copy which has come to mean another loop.
+    stale: Vec<BasicBlock>,
     /// Hints whose loop could not be given a single latch.
     pub refused: Vec<(usize, DropReason)>,
 }
@@ -44,10 +52,10 @@ pub struct Plan<'a, 'tcx> {
 struct Latch<'a, 'tcx> {
     block: BasicBlock,
     header: BasicBlock,
-    /// The marker's block in the unchanged body.
+    /// The block of the marker that the loop has its hint from.
     marker: BasicBlock,
-    /// The arguments of the marker that the latch gets; none if it gets no marker.
-    arguments: Option<(Arguments<'a, 'tcx>, &'a ConstOperand<'tcx>)>,
+    /// What the copy of the marker is called with; none if the latch gets no copy.
+    copy: Option<Arguments<'a, 'tcx>>,
 }
 
 impl<'a, 'tcx> Plan<'a, 'tcx> {
@@ -55,51 +63,43 @@ impl<'a, 'tcx> Plan<'a, 'tcx> {
     pub fn of(body: &Body<'tcx>, settled: &Settled<'a, 'tcx>) -> Plan<'a, 'tcx> {
         let Settled { markers, forest, resolution } = settled;
         let block_of = |marker: usize| basic_block(markers.list[marker].block);
-        let honoured: Vec<(BasicBlock, LoopId)> =
-            resolution.hints.iter().filter_map(|hint| Some((block_of(hint.marker), hint.verdict.ok()?))).collect();
-        let honoured_blocks: FxHashSet<BasicBlock> = honoured.iter().map(|&(block, _)| block).collect();
-        let movable = Movable::of(settled);
+        let copying = Copying::of(settled);
+        let stale = copying.stale(settled);
+        let honoured: FxHashSet<BasicBlock> =
+            resolution.hints.iter().filter(|hint| hint.verdict.is_ok()).map(|hint| block_of(hint.marker)).collect();
 
-        let mut graph = MirGraph::new(body, honoured_blocks.clone());
-        let mut plan = Plan { redirected: FxHashMap::default(), latches: vec![], left: vec![], refused: vec![] };
-        // Where the marker of a loop ends up, for the loops whose markers move.
-        let mut home: Vec<Option<BasicBlock>> = vec![None; forest.loops().len()];
+        let mut graph = MirGraph::new(body, honoured.iter().chain(&stale).copied().collect());
+        let mut plan = Plan { redirected: FxHashMap::default(), latches: Vec::new(), stale, refused: Vec::new() };
         for hinted in &resolution.hinted {
             let found = forest.get(hinted.id);
-            let block = match single_latch(&mut graph, found) {
-                Ok(latch) => basic_block(latch),
-                Err(reason) => {
-                    plan.refused.push((hinted.marker, reason));
-                    continue;
+            match single_latch(&mut graph, found) {
+                Ok(latch) => {
+                    let block = basic_block(latch);
+                    let may_copy = copying.allowed(forest, hinted.id, markers.list[hinted.marker].site);
+                    let copy = markers.arguments(hinted.marker).filter(|_| may_copy && !honoured.contains(&block));
+                    if copy.is_some() || block.index() >= body.basic_blocks.len() {
+                        let header = basic_block(found.header);
+                        plan.latches.push(Latch { block, header, marker: block_of(hinted.marker), copy });
+                    }
                 }
-            };
-            let arguments = movable.arguments(markers, forest, hinted);
-            if arguments.is_some() {
-                home[hinted.id.index()] = Some(block);
-            }
-            let is_new = block.index() >= body.basic_blocks.len();
-            if is_new || (arguments.is_some() && !honoured_blocks.contains(&block)) {
-                let header = basic_block(found.header);
-                plan.latches.push(Latch { block, header, marker: block_of(hinted.marker), arguments });
+                Err(reason) => plan.refused.push((hinted.marker, reason)),
             }
         }
         plan.redirected = graph.redirected;
-        let leaves = |&(block, id): &(BasicBlock, LoopId)| home[id.index()].is_some_and(|home| home != block);
-        plan.left = honoured.into_iter().filter(leaves).map(|(block, _)| block).collect();
         plan
     }
 
     /// Is there nothing to change?
     pub fn is_empty(&self) -> bool {
-        self.latches.is_empty() && self.left.is_empty()
+        self.latches.is_empty() && self.stale.is_empty()
     }
 
     /// Changes the body that the plan was made for.
     pub fn apply(&self, tcx: TyCtxt<'tcx>, body: &mut Body<'tcx>) {
-        let calls: Vec<Terminator<'tcx>> = self.latches.iter().map(|latch| latch.end(tcx, body)).collect();
+        let ends: Vec<Terminator<'tcx>> = self.latches.iter().map(|latch| latch.end(tcx, body)).collect();
         self.redirect(body);
-        self.empty_left_blocks(body);
-        for (latch, end) in self.latches.iter().zip(calls) {
+        self.erase_stale_copies(body);
+        for (latch, end) in self.latches.iter().zip(ends) {
             let is_cleanup = body.basic_blocks[latch.header].is_cleanup;
             let blocks = body.basic_blocks.as_mut();
             match blocks.get_mut(latch.block) {
@@ -112,6 +112,7 @@ impl<'a, 'tcx> Plan<'a, 'tcx> {
         }
     }
 
+    /// Looks at each source of redirected edges once, also where it continues many loops.
     fn redirect(&self, body: &mut Body<'tcx>) {
         let sources: FxHashSet<BasicBlock> = self.redirected.keys().map(|&(source, _)| source).collect();
         let blocks = body.basic_blocks.as_mut();
@@ -124,9 +125,9 @@ impl<'a, 'tcx> Plan<'a, 'tcx> {
         }
     }
 
-    fn empty_left_blocks(&self, body: &mut Body<'tcx>) {
+    fn erase_stale_copies(&self, body: &mut Body<'tcx>) {
         let blocks = body.basic_blocks.as_mut();
-        for &block in &self.left {
+        for &block in &self.stale {
             let end = blocks[block].terminator_mut();
             if let TerminatorKind::Call { target: Some(target), .. } = end.kind {
                 end.kind = TerminatorKind::Goto { target };
@@ -136,44 +137,42 @@ impl<'a, 'tcx> Plan<'a, 'tcx> {
 }
 
 impl<'tcx> Latch<'_, 'tcx> {
-    /// The end of the block: the marker call, or a jump where the marker stays where it is.
+    /// The end of the block: a copy of the marker call, or a jump.
     fn end(&self, tcx: TyCtxt<'tcx>, body: &mut Body<'tcx>) -> Terminator<'tcx> {
         let mut end = body.basic_blocks[self.marker].terminator().clone();
-        let span = end.source_info.span;
-        let jump = TerminatorKind::Goto { target: self.header };
-        end.kind = match (end.kind, self.arguments) {
-            (TerminatorKind::Call { func, call_source, fn_span, .. }, Some((Arguments { site, .. }, factor))) => {
-                let argument = |constant: &ConstOperand<'tcx>| Spanned {
-                    node: Operand::Constant(Box::new(*constant)),
-                    span: constant.span,
-                };
-                let result = body.local_decls.push(LocalDecl::new(tcx.types.unit, span));
+        end.kind = match (end.kind, self.copy) {
+            (TerminatorKind::Call { func, fn_span, .. }, Some(Arguments { site, factor })) => {
+                let result = body.local_decls.push(LocalDecl::new(tcx.types.unit, end.source_info.span));
                 TerminatorKind::Call {
                     func,
-                    args: Box::new([argument(site), argument(factor)]),
+                    args: Box::new([site, factor].map(argument)),
                     destination: Place::from(result),
                     target: Some(self.header),
                     unwind: UnwindAction::Unreachable,
-                    call_source,
+                    call_source: COPY,
                     fn_span,
                 }
             }
-            _ => jump,
+            _ => TerminatorKind::Goto { target: self.header },
         };
         end
     }
 }
 
-/// Which loops' markers can move.
-struct Movable {
+fn argument<'tcx>(constant: &ConstOperand<'tcx>) -> Spanned<Operand<'tcx>> {
+    Spanned { node: Operand::Constant(Box::new(*constant)), span: constant.span }
+}
+
+/// In which loops a copy of the marker means the same as the marker.
+struct Copying {
     /// Per site, the innermost loops around its enter markers, in ascending order.
     enters: FxHashMap<SiteId, Vec<LoopId>>,
     /// The loops in which a hint was dropped in favour of the one that they carry.
     contested: FxHashSet<LoopId>,
 }
 
-impl Movable {
-    fn of(settled: &Settled<'_, '_>) -> Movable {
+impl Copying {
+    fn of(settled: &Settled<'_, '_>) -> Copying {
         let Settled { markers, forest, resolution } = settled;
         let mut enters: FxHashMap<SiteId, Vec<LoopId>> = FxHashMap::default();
         for marker in markers.list.iter().filter(|marker| marker.role == Role::Enter) {
@@ -182,30 +181,29 @@ impl Movable {
             }
         }
         enters.values_mut().for_each(|loops| loops.sort_unstable());
-        let dropped = |reason| resolution.hints.iter().filter(move |hint| hint.verdict == Err(reason));
-        let contested = dropped(DropReason::Conflict)
-            .filter_map(|hint| forest.innermost(markers.list[hint.marker].block))
-            .collect();
-        Movable { enters, contested }
+        let conflicts = resolution.hints.iter().filter(|hint| hint.verdict == Err(DropReason::Conflict));
+        let contested = conflicts.filter_map(|hint| forest.innermost(markers.list[hint.marker].block)).collect();
+        Copying { enters, contested }
     }
 
-    /// What the marker of a hinted loop is called with, if it can move.
-    fn arguments<'a, 'tcx>(
-        &self,
-        markers: &Markers<'a, 'tcx>,
-        forest: &LoopForest,
-        hinted: &HintedLoop,
-    ) -> Option<(Arguments<'a, 'tcx>, &'a ConstOperand<'tcx>)> {
-        let arguments = markers.arguments(hinted.marker);
-        let factor = arguments.factor?;
-        let stays = self.contested.contains(&hinted.id)
-            || self.holds_enter(forest, hinted.id, markers.list[hinted.marker].site);
-        (!stays).then_some((arguments, factor))
+    fn allowed(&self, forest: &LoopForest, id: LoopId, site: SiteId) -> bool {
+        !self.contested.contains(&id) && !self.holds_enter(forest, id, site)
     }
 
-    /// Does the loop hold an enter marker of `site`? The loops inside a loop follow it in the order of names.
+    /// Does the loop hold an enter marker of `site`? The loops inside a loop follow it in the order of their names.
     fn holds_enter(&self, forest: &LoopForest, id: LoopId, site: SiteId) -> bool {
         let Some(enters) = self.enters.get(&site) else { return false };
         enters.get(enters.partition_point(|&inside| inside < id)).is_some_and(|&inside| forest.encloses(id, inside))
+    }
+
+    /// The blocks of the copies that have come to mean another loop.
+    fn stale(&self, settled: &Settled<'_, '_>) -> Vec<BasicBlock> {
+        let Settled { markers, forest, resolution } = settled;
+        let copies = resolution.hints.iter().filter(|hint| markers.is_copy(hint.marker));
+        let marker_of = |marker: usize| markers.list[marker];
+        let is_stale = |marker: &codegen_pass::Marker| {
+            forest.innermost(marker.block).is_some_and(|id| self.holds_enter(forest, id, marker.site))
+        };
+        copies.map(|hint| marker_of(hint.marker)).filter(is_stale).map(|marker| basic_block(marker.block)).collect()
     }
 }

@@ -92,6 +92,7 @@ impl Bundle {
 
     fn ensure(&self, home: &Home, fetch: &dyn Fetch, progress: &Progress) -> Result<PathBuf, SetupError> {
         home.ensure(&self.artifact(), progress, |partial| {
+            fetch.ready()?;
             let step = progress.step("NVIDIA's tools");
             step.message("downloading wheels from PyPI");
             let download = partial.join("wheels");
@@ -147,6 +148,11 @@ fn write_entry<R: io::Read>(entry: &mut ZipFile<'_, R>, target: &Path) -> Result
 
 /// Brings wheels into a folder.
 pub trait Fetch: Sync {
+    /// Whether it can be tried, or what is missing for it.
+    fn ready(&self) -> Result<(), SetupError> {
+        Ok(())
+    }
+
     /// Puts the wheels, as they are, into `folder`.
     fn wheels(&self, wheels: &[Wheel], folder: &Path) -> Result<(), SetupError>;
 }
@@ -163,19 +169,21 @@ impl Pip {
         Self { python: machine.program("python3") }
     }
 
-    /// The python that pip runs in, or what is missing.
-    pub fn check(&self) -> Result<&Path, SetupError> {
-        let python = self.python.as_deref();
-        let python = python.ok_or_else(|| no_pip("python3", "not on the search path"))?;
-        process::run(Command::new(python).args(["-m", "pip", "--version"]), "run pip")
-            .map_err(|_| no_pip("pip", &format!("{} -m pip does not run", python.display())))?;
-        Ok(python)
+    fn python(&self) -> Result<&Path, SetupError> {
+        self.python.as_deref().ok_or_else(|| no_pip("python3", "not on the search path"))
     }
 }
 
 impl Fetch for Pip {
+    fn ready(&self) -> Result<(), SetupError> {
+        let python = self.python()?;
+        process::run(Command::new(python).args(["-m", "pip", "--version"]), "run pip")
+            .map_err(|_| no_pip("pip", &format!("{} -m pip does not run", python.display())))?;
+        Ok(())
+    }
+
     fn wheels(&self, wheels: &[Wheel], folder: &Path) -> Result<(), SetupError> {
-        let python = self.check()?;
+        let python = self.python()?;
         let list = folder.join("requirements.txt");
         fs::write(&list, requirements(wheels)).map_err(at("write", &list))?;
         let mut pip = Command::new(python);

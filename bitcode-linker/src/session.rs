@@ -1,0 +1,123 @@
+//! An LLVM context that keeps what LLVM says.
+//!
+//! LLVM reports trouble to a handler of the context. Without one it prints and ends the process; and the handler that
+//! inkwell's own linking call leaves behind points to a dead stack frame. So one handler stands from the first to the
+//! last moment, and every stage asks it for errors, also where LLVM's call came back as a success: code generation, for
+//! one, goes on after an error and returns text.
+
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
+use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
+use inkwell::llvm_sys::core::{
+    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+};
+use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+use inkwell::llvm_sys::linker::LLVMLinkModules2;
+use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_void};
+use std::{mem, ptr};
+
+/// A context, and the errors that LLVM has reported in it. The order of the fields is the order in which they are
+/// dropped: the context goes before what its handler writes to.
+pub struct Session {
+    context: Context,
+    errors: Box<RefCell<Vec<String>>>,
+}
+
+impl Session {
+    /// A new context.
+    pub fn new() -> Session {
+        let session = Session { context: Context::create(), errors: Box::default() };
+        let errors = ptr::from_ref(&*session.errors).cast_mut().cast::<c_void>();
+        // SAFETY: the context is live. What `errors` points to is boxed, so it stays where it is when the session moves,
+        // and it lives longer than the context, by the order of the fields.
+        unsafe { LLVMContextSetDiagnosticHandler(session.context.raw(), Some(take_down), errors) };
+        session
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Fails with what LLVM has reported since the last call: `failed` if that is why a call failed, or on its own.
+    pub fn check<T>(&self, result: Result<T, String>) -> Result<T, String> {
+        let said = mem::take(&mut *self.errors.borrow_mut());
+        match result {
+            Ok(value) if said.is_empty() => Ok(value),
+            Err(message) if said.is_empty() => Err(message),
+            _ => Err(said.join("; ")),
+        }
+    }
+
+    /// Reads a module, bodies included.
+    pub fn read(&self, bitcode: &[u8], name: &str) -> Result<Module<'_>, String> {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
+        let module = Module::parse_bitcode_from_buffer(&buffer, &self.context);
+        self.check(module.map_err(|message| message.to_string()))
+    }
+
+    /// Reads a module without the bodies of its functions, which LLVM reads when something needs them.
+    pub fn open(&self, bitcode: &[u8], name: &str) -> Result<Module<'_>, String> {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, name);
+        let mut module = ptr::null_mut();
+        // SAFETY: the context and the buffer are live, and `module` is where LLVM puts the result. LLVM owns the buffer
+        // from here on, so it is not dropped here. The module belongs to this session's context.
+        let result = unsafe {
+            let failed = LLVMGetBitcodeModuleInContext2(self.context.raw(), buffer.as_mut_ptr(), &mut module) != 0;
+            mem::forget(buffer);
+            if failed { Err("it is damaged".to_owned()) } else { Ok(Module::new(module)) }
+        };
+        self.check(result)
+    }
+
+    /// Moves everything in `module` to `whole`. Both are of this session.
+    pub fn link<'s>(&'s self, whole: &Module<'s>, module: Module<'s>) -> Result<(), String> {
+        assert!(whole.get_context() == module.get_context(), "modules of two sessions cannot be linked");
+        // SAFETY: both modules are live and of the same context. LLVM deletes the second one, whatever comes out, so it
+        // is not dropped here.
+        let failed = unsafe { LLVMLinkModules2(whole.as_mut_ptr(), module.as_mut_ptr()) != 0 };
+        mem::forget(module);
+        self.check(if failed { Err("LLVM does not say why".to_owned()) } else { Ok(()) })
+    }
+}
+
+/// LLVM calls this for everything that it reports in the context of a session.
+extern "C" fn take_down(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
+    // SAFETY: LLVM hands over a live report.
+    let severity = unsafe { LLVMGetDiagInfoSeverity(info) };
+    // Remarks on every loop are no trouble.
+    if !matches!(severity, LLVMDiagnosticSeverity::LLVMDSError | LLVMDiagnosticSeverity::LLVMDSWarning) {
+        return;
+    }
+    // SAFETY: the report is live; its text is LLVM's to allocate and ours to free. The other pointer is the one that the
+    // handler was installed with, which is the session's and outlives the context.
+    let (text, errors) = unsafe {
+        let text = LLVMGetDiagInfoDescription(info);
+        let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeMessage(text);
+        (copy, &*errors.cast::<RefCell<Vec<String>>>())
+    };
+    if severity == LLVMDiagnosticSeverity::LLVMDSError {
+        errors.borrow_mut().push(text);
+    } else {
+        tracing::warn!("LLVM: {text}");
+    }
+}
+
+/// Makes this process end with one sentence, and not with a trace of LLVM's stack, where LLVM gives up without a way
+/// back. For commands: the process ends.
+pub fn end_in_one_sentence() {
+    // SAFETY: the handler is a function of this program, with the signature that LLVM asks for.
+    unsafe { LLVMInstallFatalErrorHandler(Some(give_up)) }
+}
+
+extern "C" fn give_up(reason: *const c_char) {
+    // SAFETY: LLVM hands over a C string that lives as long as this call.
+    let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
+    eprintln!("latch-link: LLVM cannot go on: {reason}");
+    std::process::exit(1);
+}

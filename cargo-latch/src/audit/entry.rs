@@ -1,0 +1,107 @@
+//! The audit report, field by field as its readers rely on it.
+//!
+//! `audit --json` prints an array of [`Entry`], one per package, architecture, route and mode, in the order asked.
+
+use codegen_pass::report::Status;
+use serde::{Deserialize, Serialize};
+
+use crate::build::{Arch, Mode, Profile};
+
+/// One package, built for one architecture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The package.
+    pub package: String,
+    /// The GPU.
+    pub arch: Arch,
+    /// Who made the PTX.
+    pub route: Route,
+    /// The mode that was used.
+    pub mode: Mode,
+    /// cargo's profile.
+    pub profile: Profile,
+    /// Every hint in the source, and every hint of another package that was compiled, by file and line.
+    pub hints: Vec<Hint>,
+    /// Every kernel.
+    pub kernels: Vec<Kernel>,
+}
+
+/// Who turned the resolved module into PTX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Route {
+    /// LLVM's NVPTX backend.
+    Llc,
+    /// libNVVM.
+    Nvvm,
+}
+
+/// What a hint asks for, as the report spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Keep the loop.
+    Nounroll,
+    /// Unroll it.
+    Unroll,
+}
+
+/// One hint of the source.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hint {
+    /// The file, relative to the package.
+    pub file: String,
+    /// The line of the loop's keyword.
+    pub line: u32,
+    /// What it asks for.
+    pub kind: Kind,
+    /// Null for nounroll, 0 for full, else the copies; null too where instances differ.
+    pub factor: Option<u64>,
+    /// Honoured when all instances are.
+    pub status: Status,
+    /// Why not.
+    pub reason: Option<String>,
+    /// One per function of the linked module that held the loop.
+    pub instances: Vec<Instance>,
+}
+
+/// A hint in one function of the linked module.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instance {
+    /// The function, demangled.
+    pub function: String,
+    /// Honoured or dropped.
+    pub status: Status,
+    /// Why it was dropped.
+    pub reason: Option<String>,
+    /// The true latches left that name the hint.
+    pub loops_after_opt: usize,
+}
+
+/// One kernel, with all that it can call. What needs ptxas is null without it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// The symbol.
+    pub name: String,
+    /// Loops with a hint before optimization.
+    pub marked_latches: usize,
+    /// Pragmas in the PTX.
+    pub pragmas: usize,
+    /// Registers of a thread.
+    pub registers: Option<u32>,
+    /// Spill stores plus loads.
+    pub spill_bytes: Option<u32>,
+    /// Stack of a thread.
+    pub stack_bytes: Option<u32>,
+    /// Static shared memory of a block.
+    pub shared_bytes: Option<u32>,
+    /// What the disassembly shows.
+    pub sass: Option<sass::Counts>,
+}
+
+impl Entry {
+    /// Was a hint dropped?
+    pub fn has_dropped(&self) -> bool {
+        self.hints.iter().any(|hint| hint.status == Status::Dropped)
+    }
+}

@@ -1,0 +1,62 @@
+//! The hints that stand in a package's source, whether or not anything compiles them.
+//!
+//! All `.rs` files below the folder of the library's first file are read. A hint in a file that no `mod` names is listed
+//! too, and shows as not compiled.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use codegen_pass::Site;
+use hint_syntax::{Factor, Found, hinted_loops};
+use walkdir::WalkDir;
+
+use crate::kernel_crate::KernelCrate;
+
+/// One hint as the source has it.
+#[derive(Debug, Clone)]
+pub struct SourceHint {
+    /// Where it stands.
+    pub site: Site,
+    /// The factor, where it is a literal or has its fixed meaning.
+    pub factor: Option<u64>,
+    /// Whether the loop is evaluated while compiling.
+    pub in_const: bool,
+}
+
+/// The hints of a kernel crate, by file and line.
+pub fn of_package(kernels: &KernelCrate) -> Result<Vec<SourceHint>> {
+    let source = kernels.root_file.parent().unwrap_or(&kernels.folder);
+    let mut hints = Vec::new();
+    for entry in WalkDir::new(source).sort_by_file_name() {
+        let entry = entry.with_context(|| format!("cannot read the folder {}", source.display()))?;
+        if entry.path().extension().is_some_and(|extension| extension == "rs") {
+            hints.extend(of_file(kernels, entry.path())?);
+        }
+    }
+    Ok(hints)
+}
+
+fn of_file(kernels: &KernelCrate, path: &Path) -> Result<Vec<SourceHint>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    // A file that does not parse is none that was compiled: the compiler would have said so.
+    let Ok(file) = syn::parse_file(&text) else { return Ok(Vec::new()) };
+    let relative = path.strip_prefix(&kernels.folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
+    let in_device = hinted_loops(&file).into_iter().filter(|found| found.in_device_fn);
+    Ok(in_device.map(|found| source_hint(kernels, &relative, &found)).collect())
+}
+
+fn source_hint(kernels: &KernelCrate, file: &str, found: &Found) -> SourceHint {
+    let site = Site {
+        kind: found.kind,
+        package: kernels.name.clone(),
+        file: file.to_owned(),
+        line: found.line,
+        column: found.column,
+    };
+    let factor = match found.factor {
+        Some(Factor::Full) => Some(0),
+        Some(Factor::Copies(copies)) => Some(copies),
+        Some(Factor::Expression(_)) | None => None,
+    };
+    SourceHint { site, factor, in_const: found.in_const }
+}

@@ -1,0 +1,101 @@
+//! The report as people read it: a table of kernels and one of hints.
+
+use std::fmt::Write;
+
+use codegen_pass::report::Status;
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+use crate::audit::{Entry, Hint, Kernel, Kind, Route};
+
+/// Both tables of an entry, under a line that says what was built.
+pub fn render(entry: &Entry) -> String {
+    let mut text = String::new();
+    let route = match entry.route {
+        Route::Llc => "llc",
+        Route::Nvvm => "nvvm",
+    };
+    let (package, arch, mode, profile) = (&entry.package, &entry.arch, entry.mode, entry.profile);
+    let written = write!(
+        text,
+        "{package} for {arch}: route {route}, mode {mode}, profile {profile}\n\n{}\n\n{}\n",
+        kernels(&entry.kernels),
+        hints(&entry.hints)
+    );
+    written.expect("a string can be written to");
+    text
+}
+
+fn kernels(kernels: &[Kernel]) -> String {
+    let header =
+        ["kernel", "marked", "pragmas", "SASS loops", "global loads", "registers", "spilled", "local", "calls"];
+    let mut table = plain_table(&header);
+    for kernel in kernels {
+        let sass = |figure: fn(&sass::Counts) -> usize| kernel.sass.as_ref().map(|counts| figure(counts) as u64);
+        let figures = [
+            Some(kernel.marked_latches as u64),
+            Some(kernel.pragmas as u64),
+            sass(|counts| counts.loops),
+            sass(|counts| counts.global_loads),
+            kernel.registers.map(u64::from),
+            kernel.spill_bytes.map(u64::from),
+            sass(|counts| counts.local_loads + counts.local_stores),
+            sass(|counts| counts.calls),
+        ];
+        let figures = figures.map(number);
+        table.add_row(std::iter::once(Cell::new(&kernel.name)).chain(figures));
+    }
+    trimmed(&table)
+}
+
+fn number(figure: Option<u64>) -> Cell {
+    let text = figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string());
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn hints(hints: &[Hint]) -> String {
+    let mut table = plain_table(&["hint", "asks for", "status", "loops left", "why"]);
+    for hint in hints {
+        let left = hint.instances.iter().map(|instance| instance.loops_after_opt as u64).sum();
+        table.add_row([
+            Cell::new(format!("{}:{}", hint.file, hint.line)),
+            Cell::new(request(hint)),
+            Cell::new(status(hint.status)),
+            number((hint.status != Status::NotCompiled).then_some(left)),
+            Cell::new(hint.reason.as_deref().unwrap_or_default()),
+        ]);
+    }
+    trimmed(&table)
+}
+
+fn request(hint: &Hint) -> String {
+    match (hint.kind, hint.factor) {
+        (Kind::Nounroll, _) => "nounroll".to_owned(),
+        (Kind::Unroll, Some(0)) => "unroll".to_owned(),
+        (Kind::Unroll, Some(copies)) => format!("unroll({copies})"),
+        (Kind::Unroll, None) => "unroll(..)".to_owned(),
+    }
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Honoured => "honoured",
+        Status::Dropped => "DROPPED",
+        Status::NotCompiled => "not compiled",
+    }
+}
+
+fn plain_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let cells = header.iter().enumerate().map(|(at, title)| {
+        let is_figure = at > 0 && header[0] == "kernel" || *title == "loops left";
+        Cell::new(title).set_alignment(if is_figure { CellAlignment::Right } else { CellAlignment::Left })
+    });
+    table.set_header(cells);
+    table
+}
+
+/// Without blanks at the ends of lines.
+fn trimmed(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,238 @@
+//! From a kernel crate to PTX and a report on its hints, by cargo and our own linker.
+//!
+//! Every device crate is compiled without LLVM passes (`-Cno-prepopulate-passes`) against the device sysroot, and linked
+//! by `latch-link`. In the MIR mode `latch-rustc` sends the device crates to the compiler with the plugin; crates of the
+//! host (procedural macros) are shared by both modes and all architectures.
+//!
+//! cargo names the PTX after the crate alone, so one architecture's file overwrites another's. A lock keeps two builds
+//! apart, and what a build made is copied to a place of its own before the lock is given back.
+
+pub mod options;
+pub mod wrapper;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::Message;
+use codegen_pass::report::LinkReport;
+
+use crate::kernel_crate::{KernelCrate, Workspace};
+use crate::plugin;
+use crate::setup::{self, Progress, RustcDev, Tools};
+pub use options::{Arch, BuildArgs, HintMode, Mode, Profile};
+
+/// Everything that builds of one invocation share.
+#[derive(Debug)]
+pub struct Builder {
+    /// What set-up has made.
+    pub tools: Tools,
+    /// The workspace that kernels are built in.
+    pub workspace: Workspace,
+    linker: PathBuf,
+    plugin: Option<Plugin>,
+    profile: Profile,
+    features: Vec<String>,
+}
+
+/// The compiler for the MIR mode, and the plugin that it loads.
+#[derive(Debug)]
+struct Plugin {
+    compiler: RustcDev,
+    library: PathBuf,
+    wrapper: PathBuf,
+}
+
+/// What a build leaves.
+#[derive(Debug)]
+pub struct Built {
+    /// The PTX.
+    pub ptx: PathBuf,
+    /// What the linker said of hints and kernels.
+    pub report: LinkReport,
+}
+
+/// Text of the stages before PTX, on request.
+#[derive(Debug, Clone)]
+pub struct Intermediates {
+    /// The folder for linked.ll, resolved.ll and optimized.ll.
+    pub folder: PathBuf,
+    /// The file for the crate's MIR.
+    pub mir: PathBuf,
+}
+
+impl Builder {
+    /// Sets up what is missing. With [`HintMode::Auto`] nothing is built that takes minutes.
+    pub fn new(folder: &Path, args: &BuildArgs, progress: &Progress) -> Result<Builder> {
+        let tools = setup::ensure_basic(progress)?;
+        let linker = setup::latch_link().context(
+            "latch-link does not lie beside this command: build both with `cargo build -p cargo-latch -p bitcode-linker`",
+        )?;
+        let compiler = match args.hints {
+            HintMode::Llvm => None,
+            HintMode::Auto => setup::find_rustc_dev(),
+            HintMode::Mir => Some(setup::ensure_rustc_dev(progress)?),
+        };
+        let plugin = compiler.map(|compiler| Plugin::ensure(compiler, &tools, progress)).transpose()?;
+        let workspace = Workspace::at(folder, &tools.toolchain)?;
+        Ok(Builder { tools, workspace, linker, plugin, profile: args.profile, features: args.features.clone() })
+    }
+
+    /// The mode that builds use.
+    pub fn mode(&self) -> Mode {
+        if self.plugin.is_some() { Mode::Mir } else { Mode::Llvm }
+    }
+
+    /// The profile that builds use.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// Builds one crate for one architecture.
+    pub fn build(&self, kernels: &KernelCrate, arch: &Arch, keep: Option<&Intermediates>) -> Result<Built> {
+        let folder = self.output_folder(kernels, arch);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let _lock = self.lock()?;
+        let report = folder.join(format!("{}.hints.json", kernels.library));
+        let made = self.run_cargo(kernels, arch, &report, keep)?;
+        let ptx = folder.join(format!("{}.ptx", kernels.library));
+        copy_whole(&made, &ptx)?;
+        let text = fs::read(&report).with_context(|| format!("the linker left no report at {}", report.display()))?;
+        let report = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is no report of this version's linker; remove it", report.display()))?;
+        Ok(Built { ptx, report })
+    }
+
+    /// Where the results for one crate and architecture go.
+    pub fn output_folder(&self, kernels: &KernelCrate, arch: &Arch) -> PathBuf {
+        let variant = format!("{}-{}", self.profile, self.mode());
+        self.workspace.build_folder().join(&kernels.name).join(arch.name()).join(variant)
+    }
+
+    fn lock(&self) -> Result<File> {
+        let path = self.workspace.build_folder().join(".lock");
+        let lock = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        lock.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+        Ok(lock)
+    }
+
+    /// Runs cargo; the path of the PTX that it names.
+    fn run_cargo(
+        &self,
+        kernels: &KernelCrate,
+        arch: &Arch,
+        report: &Path,
+        keep: Option<&Intermediates>,
+    ) -> Result<PathBuf> {
+        let mut cargo = self.cargo(kernels, arch);
+        cargo.arg("--").arg(link_argument("--report", report));
+        if let Some(keep) = keep {
+            cargo.arg(link_argument("--keep-intermediates", &keep.folder));
+            cargo.arg(format!("--emit=mir={}", keep.mir.display()));
+        }
+        tracing::debug!(?cargo, "building");
+        let output = cargo.stdout(Stdio::piped()).stderr(Stdio::inherit()).output().context("cannot run cargo")?;
+        if !output.status.success() {
+            bail!("`{}` does not build for {arch}; the compiler's messages are above", kernels.name);
+        }
+        let is_ours = |artifact: &cargo_metadata::Artifact| artifact.target.src_path == kernels.root_file;
+        Message::parse_stream(&output.stdout[..])
+            .filter_map(|message| match message {
+                Ok(Message::CompilerArtifact(artifact)) if is_ours(&artifact) => Some(artifact.filenames),
+                _ => None,
+            })
+            .flatten()
+            .find(|file| file.extension() == Some("ptx"))
+            .map(PathBuf::from)
+            .with_context(|| format!("cargo built `{}` but named no PTX file", kernels.name))
+    }
+
+    fn cargo(&self, kernels: &KernelCrate, arch: &Arch) -> Command {
+        let mut cargo = self.tools.toolchain.cargo();
+        cargo.current_dir(self.workspace.root()).args(["rustc", "--lib", "--crate-type", "cdylib"]);
+        cargo.args(["--target", wrapper::DEVICE_TARGET, "--message-format", "json-render-diagnostics", "--quiet"]);
+        cargo.args(["--package", &kernels.name, "--profile", &self.profile.to_string()]);
+        cargo.arg("--target-dir").arg(self.workspace.build_folder().join("cargo"));
+        if !self.features.is_empty() {
+            cargo.args(["--features", &self.features.join(",")]);
+        }
+        // Flags separated by this character may hold blanks. They apply to device crates alone, since --target is given.
+        let flags: Vec<OsString> = self.flags(arch);
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f".as_ref()));
+        if let Some(plugin) = &self.plugin {
+            plugin.use_in(&mut cargo);
+        }
+        cargo
+    }
+
+    fn flags(&self, arch: &Arch) -> Vec<OsString> {
+        let mut flags: Vec<OsString> = vec!["--sysroot".into(), self.tools.sysroot.folder.clone().into()];
+        flags.push("-Cno-prepopulate-passes".into());
+        // The pass may copy a barrier into two branches.
+        flags.push("-Zmir-enable-passes=-JumpThreading".into());
+        flags.push(format!("-Ctarget-cpu={arch}").into());
+        flags.push(with_path("-Clinker=", &self.linker));
+        flags.push(format!("-Clink-arg=--identity={}", identity(&self.linker)).into());
+        if let Some(plugin) = &self.plugin {
+            flags.push(with_path("-Zcodegen-backend=", &plugin.library));
+        }
+        flags
+    }
+}
+
+impl Plugin {
+    fn ensure(compiler: RustcDev, tools: &Tools, progress: &Progress) -> Result<Plugin> {
+        let library = plugin::ensure(&compiler, &tools.toolchain, &tools.home, progress)?;
+        let wrapper = setup::beside("latch-rustc")
+            .context("latch-rustc does not lie beside this command: build it with `cargo build -p cargo-latch`")?;
+        Ok(Plugin { compiler, library, wrapper })
+    }
+
+    fn use_in(&self, cargo: &mut Command) {
+        cargo.env("RUSTC_WRAPPER", &self.wrapper);
+        cargo.env(wrapper::DEVICE_RUSTC, self.compiler.rustc_path());
+        let rustc = self.compiler.rustc();
+        let libraries = rustc.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH").and_then(|(_, value)| value);
+        if let Some(libraries) = libraries {
+            cargo.env(wrapper::DEVICE_LIBRARIES, libraries);
+        }
+    }
+}
+
+fn with_path(flag: &str, path: &Path) -> OsString {
+    let mut whole = OsString::from(flag);
+    whole.push(path);
+    whole
+}
+
+fn link_argument(option: &str, path: &Path) -> OsString {
+    with_path(&format!("-Clink-arg={option}="), path)
+}
+
+/// What tells one build of the linker from another. It stands in the flags, so that cargo links again with a new one.
+fn identity(linker: &Path) -> String {
+    let read = || {
+        let metadata = fs::metadata(linker).ok()?;
+        let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(format!("{}-{}", metadata.len(), modified.as_nanos()))
+    };
+    read().unwrap_or_default()
+}
+
+fn copy_whole(from: &Path, to: &Path) -> Result<()> {
+    let contents = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    write_whole(to, &contents)
+}
+
+/// Writes a file whole or not at all.
+pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+    file.write_all(contents).with_context(failed)?;
+    file.persist(path).with_context(failed)?;
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! What a build can be asked for, as the commands that build share it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Where hints are resolved first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum HintMode {
+    /// On MIR if rustc-dev is here, else on LLVM bitcode alone
+    Auto,
+    /// On MIR by the compiler plugin, and again at link
+    Mir,
+    /// On LLVM bitcode at link
+    Llvm,
+}
+
+/// The mode that was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The plugin merged latches on MIR.
+    Mir,
+    /// The link stage alone did.
+    Llvm,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Mir => "mir",
+            Mode::Llvm => "llvm",
+        })
+    }
+}
+
+/// cargo's profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Optimized
+    Release,
+    /// Not optimized, with debug information
+    Dev,
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Profile::Release => "release",
+            Profile::Dev => "dev",
+        })
+    }
+}
+
+/// A GPU architecture: `sm_90`, `sm_120a`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Arch(String);
+
+impl Arch {
+    /// The name that ptxas and LLVM know.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Arch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Arch, String> {
+        let digits = text.strip_prefix("sm_").unwrap_or_default().trim_end_matches(['a', 'f']);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(format!("`{text}` is no GPU architecture: write sm_80, sm_90, sm_120a, …"));
+        }
+        Ok(Arch(text.to_owned()))
+    }
+}
+
+/// Options that every command which builds has.
+#[derive(Debug, Clone, clap::Args)]
+pub struct BuildArgs {
+    /// The kernel crate; all of the workspace if not given
+    #[arg(short, long = "package", value_name = "NAME")]
+    pub packages: Vec<String>,
+
+    /// The GPUs to build for
+    #[arg(long = "arch", value_name = "ARCH", value_delimiter = ',', default_value = "sm_90")]
+    pub archs: Vec<Arch>,
+
+    /// Where hints are resolved first
+    #[arg(long, value_enum, default_value = "auto")]
+    pub hints: HintMode,
+
+    /// cargo's profile
+    #[arg(long, value_enum, default_value = "release")]
+    pub profile: Profile,
+
+    /// Features of the kernel crates
+    #[arg(short = 'F', long, value_delimiter = ',')]
+    pub features: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_are_checked() {
+        for good in ["sm_80", "sm_90a", "sm_120a", "sm_100f"] {
+            assert_eq!(good.parse::<Arch>().map(|arch| arch.to_string()), Ok(good.to_owned()));
+        }
+        for bad in ["90", "sm_", "sm_x", "compute_90", "sm_90 ", ""] {
+            assert!(bad.parse::<Arch>().is_err(), "{bad}");
+        }
+    }
+}

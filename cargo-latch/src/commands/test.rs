@@ -1,0 +1,37 @@
+//! `./latch test`: sets the machine up, the compiler's own crates included, and runs every test of the checkout.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::setup::{self, Progress};
+use crate::{checkout, plugin};
+
+/// Set everything up and run all of this checkout's tests
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Arguments for `cargo test`, such as the name of a test
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// Exit code 1 if a test failed.
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let folder = checkout::folder()?;
+    let progress = Progress::on_stderr();
+    let tools = setup::ensure_basic(&progress)?;
+    if let Err(error) = tools.cuda {
+        return Err(error).context("the tests look at machine code");
+    }
+    let compiler = setup::ensure_rustc_dev(&progress)?;
+    plugin::ensure(&compiler, &tools.toolchain, &tools.home, &progress)?;
+
+    let mut workspace = tools.toolchain.cargo();
+    workspace.current_dir(&folder).args(["test", "--workspace"]).args(&args.arguments);
+    let is_passed = passes(workspace)?;
+    Ok(if is_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn passes(mut cargo: Command) -> Result<bool> {
+    Ok(cargo.status().context("cannot run cargo")?.success())
+}

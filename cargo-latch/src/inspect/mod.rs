@@ -1,0 +1,106 @@
+//! One kernel at one stage, as text.
+//!
+//! | stage | is |
+//! |---|---|
+//! | `mir` | rustc's MIR after its passes, and in the MIR mode after the plugin |
+//! | `llvm` | the linked module with hints resolved, before optimization |
+//! | `llvm-opt` | the module after optimization |
+//! | `ptx` | what is handed to ptxas |
+//! | `sass` | what the GPU runs, from `nvdisasm` |
+//! | `cfg` | the blocks, edges and loops of that |
+//!
+//! [`text`] cuts the kernel out of the whole file; functions that it calls are shown only in `sass` and `cfg`.
+
+pub mod text;
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
+
+use crate::build::{Arch, Builder, Built, Intermediates};
+use crate::kernel_crate::KernelCrate;
+
+/// A place on the way from source to machine code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Stage {
+    /// rustc's MIR
+    Mir,
+    /// LLVM IR with hints resolved, before optimization
+    Llvm,
+    /// LLVM IR after optimization
+    LlvmOpt,
+    /// PTX
+    Ptx,
+    /// Machine code
+    Sass,
+    /// The machine code's blocks and loops
+    Cfg,
+}
+
+/// Every stage of one crate on one architecture.
+#[derive(Debug)]
+pub struct Stages<'a> {
+    builder: &'a Builder,
+    arch: Arch,
+    built: Built,
+    keep: Intermediates,
+}
+
+impl<'a> Stages<'a> {
+    /// Builds the crate and keeps what lies on the way.
+    pub fn build(builder: &'a Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Stages<'a>> {
+        let folder = builder.output_folder(kernels, arch);
+        let keep = Intermediates { mir: folder.join(format!("{}.mir", kernels.library)), folder };
+        let built = builder.build(kernels, arch, Some(&keep))?;
+        Ok(Stages { builder, arch: arch.clone(), built, keep })
+    }
+
+    /// Does the crate hold this kernel?
+    pub fn has_kernel(&self, kernel: &str) -> bool {
+        self.kernel_names().any(|name| name == kernel)
+    }
+
+    /// The crate's kernels.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        self.built.report.kernels.iter().map(|kernel| kernel.name.as_str())
+    }
+
+    /// What the linker said of the crate's hints and kernels.
+    pub fn report(&self) -> &codegen_pass::report::LinkReport {
+        &self.built.report
+    }
+
+    /// The text of one kernel at one stage.
+    pub fn text(&self, kernel: &str, stage: Stage) -> Result<String> {
+        let missing = || format!("`{kernel}` is not in the text of this stage");
+        let read = |path: &std::path::Path| {
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+        };
+        match stage {
+            Stage::Mir => text::mir_function(&read(&self.keep.mir)?, kernel).with_context(missing),
+            Stage::Llvm => {
+                text::llvm_function(&read(&self.keep.folder.join("resolved.ll"))?, kernel).with_context(missing)
+            }
+            Stage::LlvmOpt => {
+                text::llvm_function(&read(&self.keep.folder.join("optimized.ll"))?, kernel).with_context(missing)
+            }
+            Stage::Ptx => text::ptx_function(&read(&self.built.ptx)?, kernel).with_context(missing),
+            Stage::Sass => self.machine_code(kernel, |kernel| kernel.sass()),
+            Stage::Cfg => self.machine_code(kernel, |kernel| kernel.cfg()),
+        }
+    }
+
+    fn machine_code(&self, kernel: &str, show: impl Fn(&sass::Kernel<'_, '_>) -> String) -> Result<String> {
+        let cuda = match &self.builder.tools.cuda {
+            Ok(cuda) => cuda,
+            Err(error) => anyhow::bail!("machine code needs NVIDIA's tools: {error}"),
+        };
+        let options = AssembleOptions::default();
+        let cubin = Ptxas::new(&cuda.ptxas).assemble(&self.built.ptx, self.arch.name(), &options)?;
+        let module = Nvdisasm::new(&cuda.nvdisasm).disassemble(&cubin)?;
+        let program = Program::of(&module);
+        let found = program.kernel(kernel).with_context(|| format!("`{kernel}` is not in the machine code"))?;
+        Ok(show(&found))
+    }
+}

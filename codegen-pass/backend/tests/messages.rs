@@ -1,0 +1,254 @@
+//! Promise: a hint that will be dropped is told of once, at its loop, at the level asked for; and nothing else is.
+
+mod common;
+
+use common::Session;
+
+const NEVER_REPEATS: &str = "
+    #[unsafe(no_mangle)]
+    pub unsafe fn walk(n: usize, p: *const f32) -> f32 {
+        let mut sum = 0.0;
+        while sum < 8.0 {
+            __latch_loop_enter(\"nounroll|t|lib.rs|6|1\");
+            loop {
+                __latch_loop_body(\"nounroll|t|lib.rs|6|1\", 1);
+                sum += unsafe { *p.add(n) };
+                break;
+            }
+        }
+        sum
+    }";
+
+#[test]
+fn a_hint_never_slips_to_the_loop_around_its_own() {
+    for level in [0, 3] {
+        let compiled = Session::new("never-repeats", level).compile("t", NEVER_REPEATS);
+        assert!(compiled.success);
+        let message = "warning: `#[nounroll]` is dropped: the loop never repeats\n --> t.rs:9:17\n";
+        assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
+        assert_eq!(compiled.count("= note: in the function `walk`"), 1, "{}", compiled.messages);
+        assert_eq!(compiled.count("= help: every path through its body leaves it"), 1, "{}", compiled.messages);
+        assert_eq!(compiled.count("warning:"), 2, "rustc's count of warnings is the other: {}", compiled.messages);
+        assert_eq!(compiled.mir().function("walk").marked_latches(6), []);
+    }
+}
+
+#[test]
+fn a_hint_outside_any_loop_is_dropped() {
+    let source = "
+        #[unsafe(no_mangle)]
+        pub unsafe fn one(p: *const f32) -> f32 {
+            __latch_loop_enter(\"unroll|t|lib.rs|4|1\");
+            loop { __latch_loop_body(\"unroll|t|lib.rs|4|1\", 0); return unsafe { *p }; }
+        }";
+    for level in [0, 3] {
+        let compiled = Session::new("outside", level).compile("t", source);
+        assert_eq!(compiled.count("`#[unroll]` is dropped: the loop never repeats"), 1, "{}", compiled.messages);
+        assert_eq!(compiled.changed(), [""; 0]);
+    }
+}
+
+#[test]
+fn the_level_is_chosen_by_a_cfg() {
+    let at = |name: &str, level: &str| {
+        Session::new(name, 3).argument("--cfg").argument(&format!("latch_hints{level}")).compile("t", NEVER_REPEATS)
+    };
+    let allowed = at("allow", "=\"allow\"");
+    assert!(allowed.success && allowed.messages.is_empty(), "{}", allowed.messages);
+    let warned = at("warn", "=\"warn\"");
+    assert!(warned.success);
+    assert_eq!(warned.count("warning: `#[nounroll]` is dropped"), 1, "{}", warned.messages);
+    let denied = at("deny", "=\"deny\"");
+    assert!(!denied.success);
+    assert_eq!(denied.count("error: `#[nounroll]` is dropped"), 1, "{}", denied.messages);
+    assert_eq!(denied.count("= note: in the function `walk`"), 1, "{}", denied.messages);
+}
+
+#[test]
+fn the_strictest_of_several_levels_holds() {
+    let session = ["allow", "deny", "warn"].iter().fold(Session::new("strictest", 3), |session, level| {
+        session.argument("--cfg").argument(&format!("latch_hints=\"{level}\""))
+    });
+    assert!(!session.compile("t", NEVER_REPEATS).success);
+}
+
+#[test]
+fn a_level_that_does_not_exist_is_an_error_even_without_hints() {
+    for (name, cfg, shown) in [("misspelt", "latch_hints=\"denny\"", "denny"), ("empty", "latch_hints", "")] {
+        let session = Session::new(name, 3).argument("--cfg").argument(cfg);
+        let compiled = session.compile("t", "pub fn nothing() {}");
+        assert!(!compiled.success);
+        let message =
+            format!("error: `latch_hints=\"{shown}\"` is no level for loop hints: use `allow`, `warn` or `deny`");
+        assert_eq!(compiled.count(&message), 1, "{}", compiled.messages);
+    }
+}
+
+/// A function whose loop never repeats, and a hint in it that the compiler inlines everywhere.
+const INLINED: &str = "
+    #[inline(always)]
+    pub fn first(p: *const f32) -> f32 {
+        __latch_loop_enter(\"nounroll|lib|lib.rs|4|1\");
+        loop { __latch_loop_body(\"nounroll|lib|lib.rs|4|1\", 1); return unsafe { *p }; }
+    }";
+
+#[test]
+fn a_drop_is_told_once_however_many_callers_inline_it() {
+    let callers = "
+        pub fn a(p: *const f32) -> f32 { first(p) }
+        pub fn b(p: *const f32) -> f32 { let mut s = 0.0; while s < 4.0 { s += first(p) + first(p); } s }
+        pub fn c(p: *const f32) -> f32 { a(p) + b(p) + first(p) }";
+    let compiled = Session::new("told-once", 3).compile("t", &format!("{INLINED}{callers}"));
+    assert_eq!(compiled.count("is dropped: the loop never repeats"), 1, "{}", compiled.messages);
+    assert_eq!(compiled.count("= note: in the function `first`"), 1, "{}", compiled.messages);
+    assert!(compiled.text("mir").matches("__latch_loop_body(").count() > 4, "and yet it was inlined");
+}
+
+#[test]
+fn a_drop_in_a_dependency_is_told_there_and_not_again() {
+    let session = Session::new("told-elsewhere", 3);
+    let lib = session.compile("lib", INLINED);
+    assert_eq!(lib.count("is dropped: the loop never repeats"), 1, "{}", lib.messages);
+    let compiled = session.compile(
+        "t",
+        "extern crate lib; #[unsafe(no_mangle)] pub fn a(p: *const f32) -> f32 { lib::first(p) + lib::first(p) }",
+    );
+    assert_eq!(compiled.messages, "");
+    assert_eq!(compiled.text("mir").matches("__latch_loop_body(").count(), 2, "and yet it was inlined here");
+}
+
+#[test]
+fn a_drop_that_only_the_caller_brings_about_is_told_there() {
+    let session = Session::new("told-by-caller", 3);
+    let lib = "
+        #[inline(always)]
+        pub fn run<const ONCE: bool>(mut p: *const f32) -> f32 {
+            __latch_loop_enter(\"nounroll|lib|lib.rs|4|1\");
+            loop {
+                __latch_loop_body(\"nounroll|lib|lib.rs|4|1\", 1);
+                let x = unsafe { *p };
+                p = unsafe { p.add(1) };
+                if ONCE || x > 4.0 { return x; }
+            }
+        }";
+    let lib = session.compile("lib", lib);
+    assert_eq!(lib.messages, "");
+    let source = "extern crate lib; #[unsafe(no_mangle)] pub fn a(p: *const f32) -> f32 { lib::run::<true>(p) }";
+    let compiled = session.compile("t", source);
+    assert_eq!(compiled.count("is dropped: the loop never repeats\n --> lib.rs:7:17"), 1, "{}", compiled.messages);
+    assert_eq!(compiled.count("= note: in the function `lib::run`"), 1, "{}", compiled.messages);
+}
+
+#[test]
+fn of_two_hints_on_one_loop_the_second_is_dropped() {
+    let source = "
+        #[unsafe(no_mangle)]
+        pub fn both(n: usize, f: extern \"C\" fn(usize)) {
+            enter!(4); enter!(5);
+            for i in 0..n { body!(4); body!(5); if i == 3 { continue; } f(i); }
+        }";
+    for level in [0, 3] {
+        let compiled = Session::new("conflict", level).compile("t", source);
+        let message = "`#[nounroll]` is dropped: the loop carries another hint already";
+        assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
+        let mir = compiled.mir();
+        assert_eq!((mir.function("both").bodies(4).len(), mir.function("both").bodies(5).len()), (1, 1), "no copies");
+    }
+}
+
+#[test]
+fn a_marker_whose_site_is_no_constant_is_told_of() {
+    let source = "
+        #[unsafe(no_mangle)]
+        pub fn odd(n: usize, site: &'static str) {
+            for _ in 0..n { __latch_loop_body(site, 1); }
+        }";
+    for level in [0, 3] {
+        let compiled = Session::new("no-constant", level).compile("t", source);
+        let message = "a loop hint's marker does not name its site by a constant: only the attributes may call markers";
+        assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
+        assert_eq!(compiled.count("t.rs:5:29"), 1, "{}", compiled.messages);
+        assert_eq!(compiled.changed(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_site_in_another_format_is_told_of() {
+    let source = "#[unsafe(no_mangle)] pub fn odd(n: usize) { for _ in 0..n { __latch_loop_body(\"line 3\", 1); } }";
+    let compiled = Session::new("other-format", 3).compile("t", source);
+    assert_eq!(compiled.count("`line 3` is no hint site (kind|package|file|line|column)"), 1, "{}", compiled.messages);
+}
+
+#[test]
+fn a_site_behind_temporaries_is_read() {
+    let source = "
+        const SITE: &str = \"nounroll|t|lib.rs|6|1\";
+        #[unsafe(no_mangle)]
+        pub unsafe fn far(n: usize, p: *const f32, sum: *mut f32) {
+            let site = SITE; let copies = 1; let again = &*site;
+            __latch_loop_enter(again);
+            for i in 0..n { __latch_loop_body(again, copies); if i == 3 { continue; } unsafe { *sum += *p.add(i) }; }
+        }";
+    for (name, level, mir_level) in [("temporaries", 0, 0), ("temporaries-mir", 0, 1), ("temporaries", 3, 2)] {
+        let session = Session::new(name, level).argument(&format!("-Zmir-opt-level={mir_level}"));
+        let compiled = session.compile("t", source);
+        assert_eq!(compiled.messages, "");
+        assert_eq!(compiled.changed(), ["far"]);
+    }
+}
+
+#[test]
+fn a_variable_that_changes_is_no_constant() {
+    let source = "
+        #[unsafe(no_mangle)]
+        pub fn odd(n: usize, f: extern \"C\" fn(&mut &'static str)) {
+            let mut site = \"nounroll|t|lib.rs|5|1\";
+            f(&mut site);
+            for _ in 0..n { __latch_loop_body(site, 1); }
+        }";
+    for level in [0, 3] {
+        let compiled = Session::new("changes", level).compile("t", source);
+        assert_eq!(compiled.count("does not name its site by a constant"), 1, "{}", compiled.messages);
+    }
+}
+
+#[test]
+fn functions_of_the_same_name_elsewhere_are_no_markers() {
+    let source = "
+        mod mine {
+            pub fn __latch_loop_enter(site: &'static str) { core::hint::black_box(site); }
+            #[inline(never)]
+            pub fn __latch_loop_body(site: &'static str, factor: u64) { core::hint::black_box((site, factor)); }
+        }
+        #[unsafe(no_mangle)]
+        pub fn plain(n: usize) {
+            for i in 0..n { mine::__latch_loop_body(\"not a site\", 1); if i == 3 { continue; } mine::__latch_loop_enter(\"\"); }
+        }
+        mod foreign { unsafe extern \"Rust\" { pub safe fn __latch_loop_body(site: &'static str, factor: u64); } }
+        #[unsafe(no_mangle)]
+        pub fn declared(n: usize) {
+            for i in 0..n { foreign::__latch_loop_body(\"not a site\", 1); if i == 3 { continue; } }
+        }";
+    for level in [0, 3] {
+        let compiled = Session::new("same-name", level).argument("-Aclashing_extern_declarations").compile("t", source);
+        assert_eq!(compiled.messages, "");
+        assert_eq!(compiled.changed(), [""; 0]);
+    }
+}
+
+#[test]
+fn code_that_cannot_run_is_not_told_of() {
+    let source = "
+        #[unsafe(no_mangle)]
+        pub fn dead(n: usize) -> usize {
+            if false { enter!(4); loop { body!(4); break; } }
+            return n;
+            enter!(6);
+            loop { body!(6); break 0; }
+        }";
+    for level in [0, 3] {
+        let compiled = Session::new("dead", level).compile("t", source);
+        assert_eq!(compiled.messages, "");
+        assert!(!compiled.text("ll").contains("call void @__latch_loop"), "the link stage sees none of it either");
+    }
+}
