@@ -1,4 +1,4 @@
-//! The report as people read it: a table of kernels and one of hints.
+//! The report as people read it: a table of kernels and one of hints, or architectures side by side.
 
 use std::fmt::Write;
 
@@ -23,6 +23,30 @@ pub fn render(entry: &Entry) -> String {
     );
     written.expect("a string can be written to");
     text
+}
+
+/// Entries that differ in their architecture alone, side by side: for every kernel its loops and loads in the machine code.
+pub fn overview(entries: &[Entry]) -> String {
+    let Some(first) = entries.first() else { return String::new() };
+    let mut header = vec!["kernel".to_owned(), "marked".to_owned()];
+    for entry in entries {
+        header.extend([format!("{} loops", entry.arch), "loads".to_owned()]);
+    }
+    let mut table = plain_table(&header.iter().map(String::as_str).collect::<Vec<_>>());
+    for (at, kernel) in first.kernels.iter().enumerate() {
+        let mut row = vec![Cell::new(&kernel.name), number(Some(kernel.marked_latches as u64))];
+        for entry in entries {
+            let sass = entry.kernels.get(at).and_then(|kernel| kernel.sass.as_ref());
+            row.push(number(sass.map(|sass| sass.loops as u64)));
+            row.push(number(sass.map(|sass| sass.global_loads as u64)));
+        }
+        table.add_row(row);
+    }
+    let counts = entries.iter().map(|entry| {
+        let honoured = entry.hints.iter().filter(|hint| hint.status == Status::Honoured).count();
+        format!("{}: {honoured} of {} hints honoured", entry.arch, entry.hints.len())
+    });
+    format!("{}\n\n{}\n", trimmed(&table), counts.collect::<Vec<_>>().join(", "))
 }
 
 fn kernels(kernels: &[Kernel]) -> String {

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::audit::{self, Entry, table};
 use crate::build::{BuildArgs, Builder};
+use crate::commands::print_line;
 use crate::setup::Progress;
 
 /// Follow every loop hint to the machine code; exit code 1 where one was not honoured
@@ -25,9 +26,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
     let entries = entries(&builder, &args.build)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&entries)?);
+        print_line(serde_json::to_string_pretty(&entries)?)?;
     } else {
-        entries.iter().for_each(|entry| println!("{}", table::render(entry)));
+        entries.iter().try_for_each(|entry| print_line(table::render(entry)))?;
     }
     let is_clean = !entries.iter().any(Entry::has_dropped);
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use sass::{AssembleOptions, Ptxas};
 
 use crate::build::{BuildArgs, Builder};
+use crate::commands::print_line;
 use crate::setup::Progress;
 
 /// Build kernel crates to PTX, and to cubins where ptxas is here
@@ -22,14 +23,14 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
         for arch in &args.build.archs {
             let built = builder.build(&kernels, arch, None)?;
-            println!("{}", built.ptx.display());
+            print_line(built.ptx.display())?;
             match &builder.tools.cuda {
                 Ok(cuda) => {
                     let options = AssembleOptions::default();
                     let cubin = Ptxas::new(&cuda.ptxas).assemble(&built.ptx, arch.name(), &options)?;
                     let path = built.ptx.with_extension("cubin");
                     cubin.write_to(&path)?;
-                    println!("{}", path.display());
+                    print_line(path.display())?;
                 }
                 Err(error) => tracing::warn!("PTX only, no cubin: {error}"),
             }

@@ -8,6 +8,7 @@ use crate::audit::{Entry, table};
 use crate::build::{Arch, BuildArgs, Builder, HintMode, Profile};
 use crate::checkout;
 use crate::commands::audit;
+use crate::commands::print_line;
 use crate::setup::Progress;
 
 /// Build this checkout's kernels and show their hints, followed to the machine code
@@ -33,9 +34,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     let builder = Builder::new(&checkout::folder()?, &build, &Progress::on_stderr())?;
     let entries = audit::entries(&builder, &build)?;
-    entries.iter().for_each(|entry| println!("{}", table::render(entry)));
-    println!(
-        "Every loop that `#[nounroll]` marks is counted in the machine code. `cargo latch audit --json` has all figures."
-    );
+    print_line(table::overview(&entries))?;
     Ok(if entries.iter().any(Entry::has_dropped) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::commands::print_line;
 use crate::doctor::{Surroundings, examine};
 use crate::setup::{self, Home, Machine};
 
@@ -18,9 +19,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (home, machine) = (Home::of_user()?, Machine::this());
     let report = examine(&Surroundings { home: &home, machine: &machine, latch_link: setup::latch_link() });
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        print_line(serde_json::to_string_pretty(&report)?)?;
     } else {
-        println!("{report}");
+        print_line(&report)?;
     }
     Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 use crate::build::{BuildArgs, Builder};
+use crate::commands::print_line;
 use crate::inspect::{Stage, Stages};
 use crate::setup::Progress;
 
@@ -35,9 +36,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             known.extend(stages.kernel_names().map(str::to_owned));
             continue;
         }
-        print!("{}", stages.text(&args.kernel, args.emit)?);
+        print_line(stages.text(&args.kernel, args.emit)?.trim_end())?;
         for arch in &args.build.archs[1..] {
-            print!("\n{}", Stages::build(&builder, kernels, arch)?.text(&args.kernel, args.emit)?);
+            print_line(format_args!(
+                "\n{}",
+                Stages::build(&builder, kernels, arch)?.text(&args.kernel, args.emit)?.trim_end()
+            ))?;
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
@@ -63,6 +64,15 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
         eprintln!("error: {error:#}");
         ExitCode::from(FAILED)
     })
+}
+
+/// Prints a line, or several, to standard output. A reader that has closed it (`| head`) wants no more, which is no failure.
+pub(crate) fn print_line(text: impl std::fmt::Display) -> anyhow::Result<()> {
+    use std::io::{ErrorKind, Write};
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print"),
+        _ => Ok(()),
+    }
 }
 
 /// Drops the `latch` that cargo puts in front of the arguments when it calls `cargo-latch` for `cargo latch`.
