@@ -1,8 +1,50 @@
 //! PTX parsed and run on the CPU.
 #![forbid(unsafe_code)]
+
+mod access;
+mod args;
 pub mod ast;
-pub mod error;
+mod block;
+mod blocks;
+mod counts;
+mod error;
+mod exec;
+mod fault;
+mod launch;
 mod lexer;
+mod lower;
+mod lower_body;
+mod memory;
+mod ops;
+mod ops_async;
+mod ops_atom;
+mod ops_bits;
+mod ops_cvt;
+mod ops_float;
+mod ops_flow;
+mod ops_int;
+mod ops_mem;
+mod ops_mma;
+mod ops_mov;
+mod ops_select;
+mod ops_warp;
+mod order;
 mod parser;
 mod parser_body;
+mod program;
+mod races;
+mod run;
+mod shared;
+mod softfloat;
+mod special;
+mod table;
+mod taint;
+mod warp;
+
+pub use args::{Arg, Scalar};
+pub use counts::{Counts, LineKey, Totals};
+pub use error::LoadError;
+pub use fault::{Fault, FaultKind};
+pub use launch::{Buffer, Config, Device, Kernel, LaunchError, Module, Report, Shape};
 pub use parser::parse;
+pub use table::{Class, supported};

@@ -1,0 +1,470 @@
+//! Loads and stores of a warp: which memory, bounds, alignment, unwritten bytes, races, traffic.
+//!
+//! The common case, all lanes in one buffer, is checked once for the warp (largest offset, bits of all addresses) and
+//! then copied in a plain loop. Lanes in different windows are done window by window. Accesses are of 1, 2 or a
+//! multiple of 4 bytes; values travel in `Exec::words`, one word of all lanes after another.
+
+use crate::ast::Space;
+use crate::exec::{Done, Exec, L64, LANES, Stopped};
+use crate::fault::FaultKind;
+use crate::memory::*;
+use crate::program::Inst;
+use crate::races::{Access, Kind, lanes};
+use crate::shared::HOLE;
+
+const OFFSET: u64 = (1 << WINDOW_BITS) - 1;
+
+/// Addresses of a warp that are in one window.
+struct Span {
+    /// Offsets in the window; lanes that are off have that of the first lane that is on.
+    offsets: L64,
+    max: u64,
+    /// All offsets, or-ed.
+    bits: u64,
+}
+
+impl Exec<'_> {
+    /// Loads `bytes` from each lane's address into `words`.
+    pub(crate) fn load(&mut self, i: &Inst, space: Space, addr: &L64, bytes: u32) -> Done {
+        self.any_unwritten = false;
+        self.windows(space, addr, |x, window, space, addr| match window {
+            SHARED_WINDOW => x.load_shared(i, addr, bytes),
+            LOCAL_WINDOW => x.load_local(addr, bytes),
+            PARAM_WINDOW => x.load_param(addr, bytes),
+            _ => x.load_region(i, space, addr, bytes),
+        })
+    }
+
+    /// Stores `words` to each lane's address.
+    pub(crate) fn store(&mut self, i: &Inst, space: Space, addr: &L64, bytes: u32) -> Done {
+        self.windows(space, addr, |x, window, _, addr| match window {
+            SHARED_WINDOW => x.store_shared(i, addr, bytes),
+            LOCAL_WINDOW => x.store_local(addr, bytes),
+            _ => x.store_region(i, addr, bytes),
+        })
+    }
+
+    /// Calls `f` once for each window that the lanes' addresses are in, with the mask set to its lanes.
+    pub(crate) fn windows(
+        &mut self,
+        space: Space,
+        addr: &L64,
+        mut f: impl FnMut(&mut Self, u64, Space, &L64) -> Done,
+    ) -> Done {
+        match space {
+            Space::Shared => return f(self, SHARED_WINDOW, space, addr),
+            Space::Local => return f(self, LOCAL_WINDOW, space, addr),
+            _ => {}
+        }
+        let first = addr[self.first()] >> WINDOW_BITS;
+        let differ = (0..LANES).fold(0, |d, l| d | (addr[l] >> WINDOW_BITS ^ first) & self.spread[l] as i32 as u64);
+        if differ == 0 {
+            return f(self, first, space, addr);
+        }
+        let all = self.mask;
+        let mut left = all;
+        let mut result = Ok(());
+        while left != 0 && result.is_ok() {
+            let window = addr[left.trailing_zeros() as usize] >> WINDOW_BITS;
+            let part = lanes(left).filter(|&l| addr[l] >> WINDOW_BITS == window).fold(0, |m, l| m | 1 << l);
+            left &= !part;
+            self.set_mask(part);
+            result = f(self, window, space, addr);
+        }
+        self.set_mask(all);
+        result
+    }
+
+    fn span(&self, addr: &L64) -> Span {
+        let first = addr[self.first()] & OFFSET;
+        let mut s = Span { offsets: [first; LANES], max: 0, bits: 0 };
+        for l in 0..LANES {
+            let m = self.spread[l] as i32 as u64;
+            let o = addr[l] & OFFSET & m | first & !m;
+            s.offsets[l] = o;
+            s.bits |= o;
+            s.max = s.max.max(o);
+        }
+        s
+    }
+
+    /// Checks a span against `len` bytes and its alignment.
+    fn check(&mut self, s: &Span, addr: &L64, bytes: u32, len: u64, describe: impl Fn(&Self, u64) -> String) -> Done {
+        let align = u64::from(bytes.next_power_of_two()) - 1;
+        if s.max + u64::from(bytes) <= len && s.bits & align == 0 {
+            return Ok(());
+        }
+        let bad = lanes(self.mask).find(|&l| s.offsets[l] & align != 0 || s.offsets[l] + u64::from(bytes) > len);
+        let lane = bad.unwrap_or(0);
+        let place = describe(self, addr[lane]);
+        let kind = if s.offsets[lane] + u64::from(bytes) > len {
+            FaultKind::OutOfBounds { bytes, place }
+        } else {
+            FaultKind::Misaligned { bytes, place }
+        };
+        self.stop(lane, kind)
+    }
+
+    fn shared_check(&mut self, s: &Span, bytes: u32) -> Done {
+        let len = u64::from(self.sh.bytes);
+        let offsets = s.offsets;
+        self.check(s, &offsets, bytes, len, |x, a| x.env.layout.describe(a))?;
+        if self.env.track && !self.env.layout.ranges.is_empty() {
+            for l in lanes(self.mask) {
+                if self.sh.written[(s.offsets[l] / 4) as usize] & HOLE != 0 {
+                    let place = self.env.layout.describe(s.offsets[l]);
+                    return self.stop(l, FaultKind::OutOfBounds { bytes, place });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The offsets of a warp's addresses in shared memory, checked.
+    pub(crate) fn shared_offsets(&mut self, addr: &L64, bytes: u32) -> Result<L64, Stopped> {
+        let s = self.span(addr);
+        self.shared_check(&s, bytes)?;
+        Ok(s.offsets)
+    }
+
+    /// The buffer of a span, checked.
+    pub(crate) fn region_of(&mut self, addr: &L64, bytes: u32) -> Result<(usize, L64), Stopped> {
+        let lane = self.first();
+        let window = addr[lane] >> WINDOW_BITS;
+        let s = self.span(addr);
+        let mem = self.mem;
+        let Some(r) = mem.find(addr[lane]).filter(|r| r.live) else {
+            let place = mem.describe(addr[lane]);
+            return self.stop(lane, FaultKind::OutOfBounds { bytes, place });
+        };
+        self.check(&s, addr, bytes, r.len, |x, a| x.mem.describe(a))?;
+        Ok((window as usize, s.offsets))
+    }
+
+    fn load_region(&mut self, i: &Inst, space: Space, addr: &L64, bytes: u32) -> Done {
+        let (_, off) = self.region_of(addr, bytes)?;
+        let mem = self.mem;
+        let Some(r) = mem.find(addr[self.first()]) else { return Ok(()) };
+        if space != Space::Const {
+            self.count_global(i, &off, bytes);
+        }
+        if bytes < 4 {
+            let keep = (1u32 << (8 * bytes)) - 1;
+            for l in 0..LANES {
+                self.words[0][l] = r.word((off[l] / 4) as usize) >> (off[l] % 4 * 8) & keep;
+            }
+        } else {
+            for k in 0..(bytes / 4) as usize {
+                let out = &mut self.words[k];
+                for l in 0..LANES {
+                    out[l] = r.word((off[l] / 4) as usize + k);
+                }
+            }
+        }
+        if r.tracks() && self.env.track {
+            self.note_unwritten(&off, bytes, |_, w, _| r.written(w));
+        }
+        Ok(())
+    }
+
+    fn store_region(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
+        let (_, off) = self.region_of(addr, bytes)?;
+        let mem = self.mem;
+        let lane = self.first();
+        let Some(r) = mem.find(addr[lane]) else { return Ok(()) };
+        if !r.writable {
+            let place = mem.describe(addr[lane]);
+            return self.stop(lane, FaultKind::ReadOnly { place });
+        }
+        self.count_global(i, &off, bytes);
+        let tracks = r.tracks() && self.env.track;
+        if bytes < 4 {
+            let keep = (1u32 << (8 * bytes)) - 1;
+            for l in lanes(self.mask) {
+                let (w, s) = ((off[l] / 4) as usize, off[l] % 4);
+                r.set_part(w, keep << (8 * s), self.words[0][l] << (8 * s));
+                if tracks {
+                    let touched = ((1u8 << bytes) - 1) << s;
+                    r.mark(w, touched, touched & !(self.unwritten_of(0, l) << s));
+                }
+            }
+            return Ok(());
+        }
+        for k in 0..(bytes / 4) as usize {
+            if self.mask == !0 && !tracks {
+                for l in 0..LANES {
+                    r.set_word((off[l] / 4) as usize + k, self.words[k][l]);
+                }
+                continue;
+            }
+            for l in lanes(self.mask) {
+                let w = (off[l] / 4) as usize + k;
+                r.set_word(w, self.words[k][l]);
+                if tracks {
+                    r.mark(w, WRITTEN, WRITTEN & !self.unwritten_of(k, l));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of a word to be stored that were themselves loaded from memory nothing wrote.
+    #[inline]
+    fn unwritten_of(&self, k: usize, l: usize) -> u8 {
+        if self.any_unwritten { self.unwritten[k][l] } else { 0 }
+    }
+
+    /// Fills `unwritten` from the marks of memory.
+    fn note_unwritten(&mut self, off: &L64, bytes: u32, written: impl Fn(&Self, usize, usize) -> u8) {
+        let n = (bytes / 4).max(1) as usize;
+        let mut found = false;
+        for k in 0..n {
+            for l in lanes(self.mask) {
+                let w = (off[l] / 4) as usize + k;
+                let mut miss = !written(self, w, l) & WRITTEN;
+                if bytes < 4 {
+                    miss = miss >> (off[l] % 4) & ((1 << bytes) - 1);
+                }
+                found |= miss != 0;
+                self.unwritten[k][l] = miss;
+            }
+        }
+        if found && !self.any_unwritten {
+            // Lanes of other windows have nothing to report.
+            let others = !self.mask;
+            for u in &mut self.unwritten[..n] {
+                lanes(others).for_each(|l| u[l] = 0);
+            }
+        }
+        self.any_unwritten |= found;
+    }
+
+    fn load_shared(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
+        let s = self.span(addr);
+        self.shared_check(&s, bytes)?;
+        self.count_shared(i, &s.offsets, bytes);
+        let off = &s.offsets;
+        if bytes < 4 {
+            let keep = (1u32 << (8 * bytes)) - 1;
+            for l in 0..LANES {
+                self.words[0][l] = self.sh.words[(off[l] / 4) as usize] >> (off[l] % 4 * 8) & keep;
+            }
+        } else {
+            for k in 0..(bytes / 4) as usize {
+                for l in 0..LANES {
+                    self.words[k][l] = self.sh.words[(off[l] / 4) as usize + k];
+                }
+            }
+        }
+        if self.env.track {
+            self.note_unwritten(off, bytes, |x, w, _| x.sh.written[w]);
+        }
+        self.watch(off, bytes, Kind::Read)
+    }
+
+    fn store_shared(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
+        let s = self.span(addr);
+        self.shared_check(&s, bytes)?;
+        self.count_shared(i, &s.offsets, bytes);
+        self.watch(&s.offsets, bytes, Kind::Write)?;
+        self.put_shared(&s.offsets, bytes);
+        Ok(())
+    }
+
+    /// Writes `words` to shared memory, checks done.
+    fn put_shared(&mut self, off: &L64, bytes: u32) {
+        if bytes < 4 {
+            let keep = (1u32 << (8 * bytes)) - 1;
+            for l in lanes(self.mask) {
+                let (w, s) = ((off[l] / 4) as usize, off[l] % 4);
+                let word = &mut self.sh.words[w];
+                *word = *word & !(keep << (8 * s)) | (self.words[0][l] & keep) << (8 * s);
+                let touched = ((1u8 << bytes) - 1) << s;
+                let now = touched & !(self.unwritten_of(0, l) << s);
+                self.sh.written[w] = self.sh.written[w] & !touched | now;
+            }
+            return;
+        }
+        for k in 0..(bytes / 4) as usize {
+            for l in lanes(self.mask) {
+                let w = (off[l] / 4) as usize + k;
+                self.sh.words[w] = self.words[k][l];
+                self.sh.written[w] = WRITTEN & !self.unwritten_of(k, l);
+            }
+        }
+    }
+
+    /// Race detection for an access to shared memory.
+    pub(crate) fn watch(&mut self, off: &L64, bytes: u32, kind: Kind) -> Done {
+        if !self.env.races {
+            return Ok(());
+        }
+        let n = (bytes / 4).max(1) as usize;
+        for k in 0..n {
+            for l in lanes(self.mask) {
+                let w = (off[l] / 4) as usize + k;
+                let part = if bytes < 4 { ((1u8 << bytes) - 1) << (off[l] % 4) } else { WRITTEN };
+                let value = self.words[k][l];
+                let same_value = kind == Kind::Write && bytes >= 4 && self.sh.words[w] == value;
+                let a = Access { kind, tid: self.w.index * 32 + l as u32, pc: self.pc, same_value };
+                if let Some(c) = self.sh.races.access(w, part, a) {
+                    let place = self.env.layout.describe(off[l]);
+                    let other_line = self.prog.code.get(c.pc as usize).map_or(0, |i| i.line);
+                    let kind = FaultKind::Race {
+                        this: kind.word(),
+                        place,
+                        other: c.kind.word(),
+                        other_thread: c.tid,
+                        other_line,
+                    };
+                    return self.stop(l, kind);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn local_span(&mut self, addr: &L64, bytes: u32) -> Result<L64, Stopped> {
+        let s = self.span(addr);
+        let len = self.w.local_bytes();
+        self.check(&s, addr, bytes, len, |_, a| {
+            format!("byte {} of the thread's local memory ({len} bytes in use)", a & OFFSET)
+        })?;
+        Ok(s.offsets)
+    }
+
+    /// Loads from local memory (also a device function's parameters).
+    pub(crate) fn load_local(&mut self, addr: &L64, bytes: u32) -> Done {
+        let off = self.local_span(addr, bytes)?;
+        if bytes < 4 {
+            let keep = (1u32 << (8 * bytes)) - 1;
+            for l in 0..LANES {
+                self.words[0][l] = self.w.local[(off[l] / 4) as usize * LANES + l] >> (off[l] % 4 * 8) & keep;
+            }
+        } else {
+            for k in 0..(bytes / 4) as usize {
+                for l in 0..LANES {
+                    self.words[k][l] = self.w.local[((off[l] / 4) as usize + k) * LANES + l];
+                }
+            }
+        }
+        if self.env.track {
+            self.note_unwritten(&off, bytes, |x, w, l| x.w.local_written[w * LANES + l]);
+        }
+        Ok(())
+    }
+
+    /// Stores to local memory.
+    pub(crate) fn store_local(&mut self, addr: &L64, bytes: u32) -> Done {
+        let off = self.local_span(addr, bytes)?;
+        for k in 0..(bytes / 4).max(1) as usize {
+            for l in lanes(self.mask) {
+                let at = ((off[l] / 4) as usize + k) * LANES + l;
+                if bytes < 4 {
+                    let (keep, s) = ((1u32 << (8 * bytes)) - 1, off[l] % 4);
+                    let word = &mut self.w.local[at];
+                    *word = *word & !(keep << (8 * s)) | (self.words[0][l] & keep) << (8 * s);
+                    let touched = ((1u8 << bytes) - 1) << s;
+                    let now = touched & !(self.unwritten_of(0, l) << s);
+                    self.w.local_written[at] = self.w.local_written[at] & !touched | now;
+                } else {
+                    self.w.local[at] = self.words[k][l];
+                    self.w.local_written[at] = WRITTEN & !self.unwritten_of(k, l);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load_param(&mut self, addr: &L64, bytes: u32) -> Done {
+        let s = self.span(addr);
+        let params = self.env.params;
+        self.check(&s, addr, bytes, params.len() as u64, |x, a| x.mem.describe(a))?;
+        for k in 0..(bytes / 4).max(1) as usize {
+            for l in 0..LANES {
+                let at = s.offsets[l] as usize + 4 * k;
+                let mut word = [0; 4];
+                let n = bytes.min(4) as usize;
+                word[..n].copy_from_slice(&params[at..at + n]);
+                self.words[k][l] = u32::from_le_bytes(word);
+            }
+        }
+        Ok(())
+    }
+
+    fn count_global(&mut self, _i: &Inst, off: &L64, bytes: u32) {
+        let (mask, pc) = (self.mask, self.pc as usize);
+        if let Some(t) = self.tally.as_deref_mut() {
+            let p = &mut t.per[pc];
+            p.bytes += u64::from(mask.count_ones() * bytes);
+            p.sectors += distinct(mask, off, 5);
+        }
+    }
+
+    pub(crate) fn count_shared(&mut self, _i: &Inst, off: &L64, bytes: u32) {
+        let (mask, pc) = (self.mask, self.pc as usize);
+        if let Some(t) = self.tally.as_deref_mut() {
+            t.per[pc].conflicts += conflicts(mask, off, bytes);
+        }
+    }
+}
+
+/// How many different values `off >> shift` has over the lanes of a mask.
+fn distinct(mask: u32, off: &L64, shift: u32) -> u64 {
+    let first = (mask.trailing_zeros() & 31) as usize;
+    let (mut n, mut last, mut rising) = (1, off[first] >> shift, true);
+    for l in lanes(mask) {
+        let v = off[l] >> shift;
+        rising &= v >= last;
+        n += u64::from(v != last);
+        last = v;
+    }
+    if rising {
+        return n;
+    }
+    let mut all = *off;
+    let mut k = 0;
+    for l in lanes(mask) {
+        all[k] = off[l] >> shift;
+        k += 1;
+    }
+    all[..k].sort_unstable();
+    1 + all[..k].windows(2).filter(|w| w[0] != w[1]).count() as u64
+}
+
+/// Extra passes over the 32 banks: lanes that want different words of one bank take turns. Accesses of 8 bytes are
+/// served by half warps, of 16 by quarters.
+fn conflicts(mask: u32, off: &L64, bytes: u32) -> u64 {
+    let words = (bytes / 4).max(1) as usize;
+    if words == 1 && mask == !0 {
+        let base = off[0] / 4;
+        let stride = (off[1] / 4).wrapping_sub(base);
+        if stride <= 1 && (0..LANES).all(|l| off[l] / 4 == base + stride * l as u64) {
+            return 0;
+        }
+    }
+    let chunk = (LANES / words).max(4);
+    let mut extra = 0;
+    for start in (0..LANES).step_by(chunk) {
+        let part = (((1u64 << chunk) - 1) << start) as u32 & mask;
+        let mut list = [u64::MAX; LANES];
+        let mut n = 0;
+        for l in lanes(part) {
+            for k in 0..words.min(4) {
+                if n < LANES {
+                    list[n] = off[l] / 4 + k as u64;
+                    n += 1;
+                }
+            }
+        }
+        list[..n].sort_unstable();
+        let mut banks = [0u8; LANES];
+        for k in 0..n {
+            if k == 0 || list[k] != list[k - 1] {
+                banks[(list[k] % 32) as usize] += 1;
+            }
+        }
+        extra += u64::from(banks.iter().copied().max().unwrap_or(0).saturating_sub(1));
+    }
+    extra
+}

@@ -1,0 +1,258 @@
+//! Atomics. Lanes of a warp take their turns in order; blocks on other cores are kept apart by the host's atomics.
+
+use crate::ast::{Operand, RawInst, Space, Ty};
+use crate::error::LoadError;
+use crate::exec::{Done, Exec, L64, LANES};
+use crate::fault::FaultKind;
+use crate::lower_body::Body;
+use crate::memory::*;
+use crate::ops_float::format;
+use crate::ops_mem::{resolve, space_of};
+use crate::ops_mov::space;
+use crate::program::{File, Inst, Reg};
+use crate::races::{Kind, lanes};
+use crate::softfloat::Round;
+use crate::table::{Class, Family, Taint};
+
+pub(crate) const FAMILIES: &[Family] = &[
+    Family { opcode: "atom", forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|cas|exch|add|inc|dec|min|max}{.noftz}.{b16|b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}", class: Class::Atomic, lower },
+    Family { opcode: "red", forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|add|inc|dec|min|max}{.noftz}.{b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}", class: Class::Atomic, lower },
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    And,
+    Or,
+    Xor,
+    Cas,
+    Exch,
+    Add,
+    Inc,
+    Dec,
+    Min,
+    Max,
+}
+
+const OPS: [(&str, Op); 10] = [
+    ("and", Op::And),
+    ("or", Op::Or),
+    ("xor", Op::Xor),
+    ("cas", Op::Cas),
+    ("exch", Op::Exch),
+    ("add", Op::Add),
+    ("inc", Op::Inc),
+    ("dec", Op::Dec),
+    ("min", Op::Min),
+    ("max", Op::Max),
+];
+
+const TYPES: [Ty; 13] = [
+    Ty::B16,
+    Ty::B32,
+    Ty::B64,
+    Ty::U32,
+    Ty::S32,
+    Ty::U64,
+    Ty::S64,
+    Ty::F16,
+    Ty::F16x2,
+    Ty::Bf16,
+    Ty::Bf16x2,
+    Ty::F32,
+    Ty::F64,
+];
+
+fn allowed(op: Op, ty: Ty) -> bool {
+    match op {
+        Op::And | Op::Or | Op::Xor => matches!(ty, Ty::B32 | Ty::B64),
+        Op::Cas | Op::Exch => matches!(ty, Ty::B16 | Ty::B32 | Ty::B64 | Ty::U32 | Ty::S32 | Ty::U64),
+        Op::Inc | Op::Dec => ty == Ty::U32,
+        Op::Add => !matches!(ty, Ty::B16 | Ty::B32 | Ty::B64),
+        Op::Min | Op::Max => {
+            matches!(ty, Ty::U32 | Ty::S32 | Ty::U64 | Ty::S64 | Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2)
+        }
+    }
+}
+
+fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
+    let (mut sp, mut op, mut at) = (Space::Generic, None, 0);
+    let Some(ty) = mods.last().and_then(|m| Ty::parse(m)) else { return b.unknown(raw) };
+    for m in &mods[..mods.len() - 1] {
+        match *m {
+            "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "cluster" | "gpu" | "sys" | "noftz" => {}
+            m if m.starts_with("L2::") => {}
+            m => match (space(m), OPS.iter().position(|o| o.0 == m)) {
+                (Some(s), _) => sp = s,
+                (None, Some(n)) => {
+                    op = Some(OPS[n].1);
+                    at = n;
+                }
+                _ => return b.unknown(raw),
+            },
+        }
+    }
+    let (Some(op), Some(t)) = (op, TYPES.iter().position(|t| *t == ty)) else { return b.unknown(raw) };
+    if !allowed(op, ty) {
+        return b.unknown(raw);
+    }
+    let (d, ops) = match raw.operands.split_first() {
+        Some((d, rest)) if raw.name.starts_with("atom") => (Some(d), rest),
+        _ => (None, raw.operands.as_slice()),
+    };
+    let want = if op == Op::Cas { 3 } else { 2 };
+    if ops.len() < want || ops.len() > want + 1 {
+        return b.bad(raw, "the number of operands is not that of this atomic");
+    }
+    let Some(file) = File::of(ty) else { return b.unknown(raw) };
+    let a = b.address(raw, &ops[0])?;
+    let mut i = b.inst(raw, Class::Atomic, Taint::Compute, exec)?;
+    i.d = match d {
+        Some(Operand::Name("_", 0)) | None => Reg::SINK,
+        Some(d) => b.dst(raw, d, file)?,
+    };
+    i.a = a.base;
+    i.imm = a.offset;
+    i.b = b.src(raw, &ops[1], file, ty)?;
+    if op == Op::Cas {
+        i.c = b.src(raw, &ops[2], file, ty)?;
+    }
+    i.x = resolve(sp, &a) as u32 | (at as u32) << 4 | (t as u32) << 8;
+    b.emit(i);
+    Ok(())
+}
+
+fn exec(x: &mut Exec<'_>, i: &Inst) -> Done {
+    let ty = TYPES[(i.x >> 8) as usize];
+    let op = OPS[(i.x >> 4 & 15) as usize].1;
+    let (b, c) = (x.get_any(i.b), x.get_any(i.c));
+    let addr = x.address(i);
+    let mut old = [0u64; LANES];
+    let bytes = ty.bytes();
+    x.windows(space_of(i), &addr, |x, window, _, addr| match window {
+        SHARED_WINDOW => shared(x, i, addr, bytes, &mut old, |l, v| apply(op, ty, v, b[l], c[l])),
+        LOCAL_WINDOW | PARAM_WINDOW => {
+            let lane = x.first();
+            x.stop(lane, FaultKind::Operand("an atomic on local or parameter memory".into()))
+        }
+        _ => region(x, addr, bytes, &mut old, |l, v| apply(op, ty, v, b[l], c[l])),
+    })?;
+    x.put_any(i.d, &old);
+    Ok(())
+}
+
+fn region(x: &mut Exec<'_>, addr: &L64, bytes: u32, old: &mut L64, f: impl Fn(usize, u64) -> u64) -> Done {
+    let (_, off) = x.region_of(addr, bytes)?;
+    let mem = x.mem;
+    let lane = x.first();
+    let Some(r) = mem.find(addr[lane]) else { return Ok(()) };
+    if !r.writable {
+        let place = mem.describe(addr[lane]);
+        return x.stop(lane, FaultKind::ReadOnly { place });
+    }
+    let (pc, mask) = (x.pc as usize, x.mask);
+    if let Some(t) = x.tally.as_deref_mut() {
+        t.per[pc].bytes += u64::from(mask.count_ones() * bytes);
+        t.per[pc].sectors += u64::from(mask.count_ones());
+    }
+    for l in lanes(x.mask) {
+        let w = (off[l] / 4) as usize;
+        if r.tracks() && x.env.track {
+            let touched = if bytes < 4 { 3 << (off[l] % 4) } else { WRITTEN };
+            let lacks = touched & !r.written(w) != 0 || bytes == 8 && r.written(w + 1) != WRITTEN;
+            if lacks {
+                let (place, loaded_at) = (mem.describe(addr[l]), x.prog.code[pc].line);
+                return x.stop(l, FaultKind::Uninitialized { place, loaded_at });
+            }
+        }
+        old[l] = match bytes {
+            8 => r.update64(w, |v| f(l, v)),
+            4 => u64::from(r.update32(w, |v| f(l, u64::from(v)) as u32)),
+            _ => {
+                let s = off[l] % 4 * 8;
+                let part = |v: u32| u64::from(v >> s & 0xffff);
+                let v = r.update32(w, |v| v & !(0xffff << s) | (f(l, part(v)) as u32 & 0xffff) << s);
+                part(v)
+            }
+        };
+    }
+    Ok(())
+}
+
+fn shared(x: &mut Exec<'_>, i: &Inst, addr: &L64, bytes: u32, old: &mut L64, f: impl Fn(usize, u64) -> u64) -> Done {
+    let off = x.shared_offsets(addr, bytes)?;
+    x.count_shared(i, &off, bytes);
+    x.watch(&off, bytes, Kind::Atomic)?;
+    for l in lanes(x.mask) {
+        let (w, s) = ((off[l] / 4) as usize, off[l] % 4 * 8);
+        let touched = if bytes < 4 { 3 << (off[l] % 4) } else { WRITTEN };
+        let lacks = touched & !x.sh.written[w] != 0 || bytes == 8 && x.sh.written[w + 1] & WRITTEN != WRITTEN;
+        if lacks && x.env.track {
+            let (place, loaded_at) = (x.env.layout.describe(off[l]), x.prog.code[x.pc as usize].line);
+            return x.stop(l, FaultKind::Uninitialized { place, loaded_at });
+        }
+        match bytes {
+            8 => {
+                old[l] = u64::from(x.sh.words[w]) | u64::from(x.sh.words[w + 1]) << 32;
+                let new = f(l, old[l]);
+                x.sh.words[w] = new as u32;
+                x.sh.words[w + 1] = (new >> 32) as u32;
+            }
+            4 => {
+                old[l] = u64::from(x.sh.words[w]);
+                x.sh.words[w] = f(l, old[l]) as u32;
+            }
+            _ => {
+                old[l] = u64::from(x.sh.words[w] >> s & 0xffff);
+                x.sh.words[w] = x.sh.words[w] & !(0xffff << s) | (f(l, old[l]) as u32 & 0xffff) << s;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The new value.
+fn apply(op: Op, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
+    match op {
+        Op::And => old & b,
+        Op::Or => old | b,
+        Op::Xor => old ^ b,
+        Op::Exch => b,
+        Op::Cas => if old == b { c } else { old },
+        Op::Inc => if old >= b { 0 } else { old + 1 },
+        Op::Dec => if old == 0 || old > b { b } else { old - 1 },
+        Op::Add => match ty {
+            Ty::F32 | Ty::F64 | Ty::F16 | Ty::Bf16 => format(ty).add(old, b, Round::Nearest),
+            Ty::F16x2 | Ty::Bf16x2 => halves(old, b, |a, b| format(ty).add(a, b, Round::Nearest)),
+            Ty::U32 | Ty::S32 => u64::from((old as u32).wrapping_add(b as u32)),
+            _ => old.wrapping_add(b),
+        },
+        Op::Min | Op::Max => {
+            let greatest = op == Op::Max;
+            let pick = |less: bool| if less != greatest { old } else { b };
+            match ty {
+                Ty::S32 => pick((old as i32) < b as i32),
+                Ty::S64 => pick((old as i64) < b as i64),
+                Ty::F16 | Ty::Bf16 => half_least(ty, old, b, greatest),
+                Ty::F16x2 | Ty::Bf16x2 => halves(old, b, |a, b| half_least(ty, a, b, greatest)),
+                _ => pick(old < b),
+            }
+        }
+    }
+}
+
+fn halves(a: u64, b: u64, f: impl Fn(u64, u64) -> u64) -> u64 {
+    f(a & 0xffff, b & 0xffff) | f(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16
+}
+
+fn half_least(ty: Ty, a: u64, b: u64, greatest: bool) -> u64 {
+    let f = format(ty);
+    let key = |v: u64| if v & 0x8000 != 0 { -1 - (v & 0x7fff) as i64 } else { v as i64 };
+    match (f.is_nan(a), f.is_nan(b)) {
+        (true, true) => f.nan,
+        (true, false) => b,
+        (false, true) => a,
+        (false, false) => {
+            if (key(a) > key(b)) == greatest { a } else { b }
+        }
+    }
+}
