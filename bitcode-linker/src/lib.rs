@@ -9,6 +9,7 @@
 //! first has left. Here they become one module, hints are resolved on it (by `nounroll-metadata`), and the optimizer
 //! runs for the first and only time, in this process, by the LLVM that wrote the bitcode.
 
+mod archive;
 mod args;
 mod calls;
 mod error;

@@ -10,15 +10,17 @@ use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+    LLVMGetFirstGlobalAlias, LLVMGetNextGlobalAlias,
 };
 use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
-use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
+use inkwell::llvm_sys::prelude::{LLVMDiagnosticInfoRef, LLVMValueRef};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use inkwell::values::GlobalValue;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
-use std::{mem, ptr};
+use std::{iter, mem, ptr};
 
 /// A context, and the errors that LLVM has reported in it. The order of the fields is the order in which they are
 /// dropped: the context goes before what its handler writes to.
@@ -83,6 +85,18 @@ impl Session {
         mem::forget(module);
         self.check(if failed { Err("LLVM does not say why".to_owned()) } else { Ok(()) })
     }
+}
+
+/// The functions, variables and aliases of a module.
+pub fn globals<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<'ctx>> {
+    let some = |alias: LLVMValueRef| (!alias.is_null()).then_some(alias);
+    // SAFETY: the module is live, and LLVM returns its first alias, or null.
+    let first = some(unsafe { LLVMGetFirstGlobalAlias(module.as_mut_ptr()) });
+    // SAFETY: `last` is an alias of the module, which is borrowed as long as the iterator lives.
+    let aliases = iter::successors(first, move |&last| some(unsafe { LLVMGetNextGlobalAlias(last) }));
+    // SAFETY: an alias is a global, and lives as long as the module.
+    let aliases = aliases.map(|alias| unsafe { GlobalValue::new(alias) });
+    module.get_functions().map(|function| function.as_global_value()).chain(module.get_globals()).chain(aliases)
 }
 
 /// LLVM calls this for everything that it reports in the context of a session.
