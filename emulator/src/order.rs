@@ -4,7 +4,8 @@
 //! after all of both paths, and a loop's exit after the whole loop. That is a weak topological order (Bourdoncle, *Efficient
 //! chaotic iteration strategies with widenings*, 1993): strongly connected components in topological order, each one's
 //! entry first and the rest ordered in the same way without it. It needs no reducibility. Components are taken from a
-//! work list and found without recursion, so nested loops cost no stack.
+//! work list and found without recursion, so nested loops cost no stack; and since every level of nesting is searched again, levels
+//! beyond what any compiler prints are placed as they stand in the text.
 
 /// The blocks reachable from block 0, in order.
 pub(crate) fn order(successors: &[Vec<u32>]) -> Vec<u32> {
@@ -23,10 +24,16 @@ pub(crate) fn order(successors: &[Vec<u32>]) -> Vec<u32> {
         todo.push(Piece::Part { members: (0..n as u32).collect(), starts: vec![0] });
     }
     let mut parts = 0;
+    let mut budget = MAX_WORK.max(64 * n);
     while let Some(piece) = todo.pop() {
         match piece {
             Piece::Block(b) => out.push(b),
+            Piece::Part { mut members, .. } if members.len() > budget => {
+                members.sort_unstable();
+                out.extend(members);
+            }
             Piece::Part { members, starts } => {
+                budget -= members.len();
                 parts += 1;
                 // Found in reverse topological order, which is the order for a stack.
                 for (blocks, head) in search.components(parts, &members, &starts) {
@@ -42,6 +49,9 @@ pub(crate) fn order(successors: &[Vec<u32>]) -> Vec<u32> {
     }
     out
 }
+
+/// Blocks looked at, levels of nesting counted again, before the text's own order will do.
+const MAX_WORK: usize = 100_000;
 
 /// What is left to place, last first.
 enum Piece {

@@ -56,6 +56,7 @@ impl Exec<'_> {
         let mut mask = self.w.groups[k].mask;
         self.base = self.w.groups[k].base;
         self.pc = self.w.groups[k].pc;
+        self.check_steps()?;
         let prog = self.prog;
         loop {
             let pc = self.pc;
@@ -83,14 +84,13 @@ impl Exec<'_> {
             } else {
                 self.flow(k, inst, mask, on)?
             };
+            if matches!(next, Next::Pick) {
+                return Ok(());
+            }
             let back = self.pc <= pc;
             let out_of_turn = if back {
                 spins += 1;
-                if self.w.steps > self.env.step_limit {
-                    let limit = self.env.step_limit;
-                    let lane = self.first();
-                    return self.stop(lane, FaultKind::StepLimit { limit });
-                }
+                self.check_steps()?;
                 limit = if limit == u32::MAX { limit } else { self.refreshed_limit(k) };
                 let starving = spins > SPIN && self.w.others_ready(k);
                 if starving {
@@ -100,15 +100,22 @@ impl Exec<'_> {
             } else {
                 false
             };
-            if matches!(next, Next::Pick) {
-                return Ok(());
-            }
             if self.pc >= limit || out_of_turn || self.w.steps >= end {
                 self.w.groups[k].pc = self.pc;
                 return Ok(());
             }
             mask = self.w.groups[k].mask;
         }
+    }
+
+    /// A fault if the warp has had all its steps. Asked at backward branches and where groups change, so that every endless run meets it.
+    fn check_steps(&mut self) -> Done {
+        if self.w.steps <= self.env.step_limit {
+            return Ok(());
+        }
+        let limit = self.env.step_limit;
+        let lane = self.first();
+        self.stop(lane, FaultKind::StepLimit { limit })
     }
 
     fn refreshed_limit(&mut self, k: usize) -> u32 {
@@ -294,6 +301,9 @@ impl Exec<'_> {
         let prog = self.prog;
         let f = &prog.funcs[base.func as usize];
         self.w.reserve(base.r32 + f.regs32, base.r64 + f.regs64, base.pred + f.preds, base.local + f.frame_bytes);
+        if self.w.taints.any() {
+            self.w.taints.forget(base.r32, base.r64, self.mask);
+        }
         let words = (base.local / 4) as usize..((base.local + f.frame_bytes) as usize).div_ceil(4);
         for w in words {
             for l in lanes(self.mask) {

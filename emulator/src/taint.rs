@@ -67,6 +67,16 @@ impl Taints {
     pub(crate) fn clear(&mut self) {
         self.map.clear();
     }
+
+    /// A new frame: what earlier frames left in its registers is forgotten, for the lanes of a mask.
+    pub(crate) fn forget(&mut self, r32: u32, r64: u32, mask: u32) {
+        self.map.retain(|&(file, place), t| {
+            if place >= if file == File::R64 { r64 } else { r32 } {
+                lanes(mask).for_each(|l| t.bytes[l] = 0);
+            }
+            t.any()
+        });
+    }
 }
 
 impl Exec<'_> {
