@@ -28,6 +28,7 @@ mod ops_mma;
 mod ops_mov;
 mod ops_select;
 mod ops_warp;
+mod ops_wgmma;
 mod order;
 mod parser;
 mod parser_body;
