@@ -16,6 +16,7 @@ use rustc_driver::{Callbacks, Compilation};
 use rustc_interface::interface::Compiler;
 use rustc_middle::ty::TyCtxt;
 use rustc_span::def_id::DefId;
+use std::collections::HashSet;
 
 #[derive(Default)]
 struct Compare {
@@ -44,11 +45,18 @@ impl Callbacks for Compare {
 fn find(tcx: TyCtxt<'_>, crate_name: &str, name: &str) -> DefId {
     let krate = tcx.crates(()).iter().find(|&&krate| tcx.crate_name(krate).as_str() == crate_name);
     let mut modules = vec![krate.unwrap_or_else(|| panic!("{crate_name} is loaded")).as_def_id()];
+    let mut seen = HashSet::new();
     while let Some(module) = modules.pop() {
+        if !seen.insert(module) {
+            continue;
+        }
         for child in tcx.module_children(module) {
             match child.res.opt_def_id() {
                 Some(found) if child.ident.as_str() == name => return found,
-                Some(inner) if matches!(child.res, rustc_hir::def::Res::Def(rustc_hir::def::DefKind::Mod, _)) => {
+                Some(inner)
+                    if inner.krate == module.krate
+                        && matches!(child.res, rustc_hir::def::Res::Def(rustc_hir::def::DefKind::Mod, _)) =>
+                {
                     modules.push(inner);
                 }
                 _ => {}

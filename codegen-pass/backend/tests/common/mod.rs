@@ -11,8 +11,10 @@
 pub mod mir;
 
 use mir::Mir;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// The GPU target.
 pub const GPU: &str = "nvptx64-nvidia-cuda";
@@ -70,10 +72,9 @@ impl Session {
             _ => std::fs::create_dir_all(&folder).expect("the folder for test outputs can be made"),
         }
         let mut session = Session { folder, arguments: Vec::new(), with_plugin: true };
-        session.arguments.push(format!("-Copt-level={opt_level}"));
         session.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
-        let device_std = session.compile_as_is("device_std", DEVICE_STD, &[]);
-        assert!(device_std.success, "{}", device_std.messages);
+        session.arguments.push(format!("-L{}", device_std(&session.arguments).display()));
+        session.arguments.push(format!("-Copt-level={opt_level}"));
         session
     }
 
@@ -118,6 +119,24 @@ impl Session {
         assert!(!messages.contains("internal compiler error"), "{messages}");
         Compiled { success: output.status.success(), messages, folder: self.folder.clone(), name: name.to_owned() }
     }
+}
+
+/// The folder with a `device_std` compiled with these arguments. Made once for each list of arguments.
+fn device_std(arguments: &[String]) -> PathBuf {
+    static MADE: Mutex<BTreeMap<Vec<String>, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(folder) = made.get(arguments) {
+        return folder.clone();
+    }
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let name = format!("device_std-{}", made.len());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test.file_name().expect("a file has a name")).join(name);
+    std::fs::create_dir_all(&folder).expect("the folder for test outputs can be made");
+    let session = Session { folder: folder.clone(), arguments: arguments.to_vec(), with_plugin: true };
+    let device_std = session.compile_as_is("device_std", DEVICE_STD, &[]);
+    assert!(device_std.success, "{}", device_std.messages);
+    made.insert(arguments.to_vec(), folder.clone());
+    folder
 }
 
 impl Compiled {
