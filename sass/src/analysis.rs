@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::graph::Layout;
-use crate::loops::{is_irreducible, loops_of};
+use crate::loops::loops_of;
 use crate::{Callee, Graph, Instruction, Loop, Module, Place, Section, Symbol, SymbolKind};
 
 /// The functions of a module, analysed.
@@ -117,7 +117,7 @@ impl<'m> Function<'m> {
             })
             .collect();
         calls.sort_by_key(|call| call.address);
-        let (loops, irreducible) = (loops_of(&graph, section), is_irreducible(&graph));
+        let (loops, irreducible) = loops_of(&graph, section);
         Function { section, symbol, graph, loops, irreducible, calls }
     }
 

@@ -36,7 +36,7 @@ use crate::{Callee, Flow, Frame, Instruction, Place, Predicate, Source};
 /// All code of a cubin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Module {
-    /// What it is for, without the letter of a variant: `sm_120` for `sm_120a`.
+    /// What it is for, such as `sm_120a`.
     pub arch: String,
     /// One for each kernel.
     pub sections: Vec<Section>,
@@ -421,5 +421,39 @@ impl Sources {
         self.frames.clear();
         self.inlined_at = None;
         self.current = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_known_by_its_name() {
+        let kind = |name: &str| Symbol::new(false, name.to_owned(), 0).kind;
+        let helper = |name: &str| kind(&format!("$__internal_12_$__cuda_{name}"));
+        for name in ["sm20_div_u64", "sm3x_div_rn_noftz_f32_slowpath", "sm20_rem_s64", "sm20_dblrcp_rn_slowpath_v3"] {
+            assert_eq!(helper(name), SymbolKind::Arithmetic, "{name}");
+        }
+        for name in ["sm20_rcp_rn_f32_slowpath", "sm20_sqrt_rn_f32_slowpath", "sm20_drsqrt_f64_slowpath_v2"] {
+            assert_eq!(helper(name), SymbolKind::Arithmetic, "{name}");
+        }
+        for name in ["sm70_warpsync", "sm70_shflsync_bfly_p", "reduxsync_s32_add", "sm10x_tcgen05_alloc_one_sm"] {
+            assert_eq!(helper(name), SymbolKind::Support, "{name}");
+        }
+        for name in ["f", "$k$f", "$k$__cuda_sm20_div_u64", "$__internal_x_$f", "$__internal_3"] {
+            assert_eq!(kind(name), SymbolKind::Device, "{name}");
+        }
+        assert_eq!(Symbol::new(true, "$__internal_0_$__cuda_sm20_div_u64".to_owned(), 0).kind, SymbolKind::Kernel);
+    }
+
+    #[test]
+    fn operands_are_split_outside_brackets() {
+        assert_eq!(
+            split_operands("R2, desc[UR4][R2.64+0x4], c[0x0][0x160]"),
+            ["R2", "desc[UR4][R2.64+0x4]", "c[0x0][0x160]"]
+        );
+        assert_eq!(split_operands("P0, `(f(a, b))"), ["P0", "`(f(a, b))"]);
+        assert_eq!(split_operands(""), [""; 0]);
     }
 }

@@ -83,8 +83,9 @@ fn header(text: &mut String, kernel: &Kernel<'_, '_>, function: &Function<'_>) {
 /// The labels of a block, with what it is to a loop.
 fn block_label(text: &mut String, function: &Function<'_>, block: usize) {
     let address = function.code(block)[0].address;
-    let labels = function.section.labels.iter().filter(|(at, name)| *at == address && name.starts_with(".L_"));
-    let name = labels.map(|(_, name)| name.as_str()).next();
+    let labels = &function.section.labels;
+    let here = labels[labels.partition_point(|(at, _)| *at < address)..].iter().take_while(|(at, _)| *at == address);
+    let name = here.map(|(_, name)| name.as_str()).find(|name| name.starts_with(".L_"));
     match (name, mark(function, block)) {
         (None, None) => {}
         (name, None) => line(text, format_args!("  {}:", name.unwrap_or_default())),

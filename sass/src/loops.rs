@@ -44,12 +44,16 @@ impl<'m> Loop<'m> {
     }
 }
 
-/// The loops of `graph`, outer loops first.
-pub(crate) fn loops_of<'m>(graph: &Graph, section: &'m Section) -> Vec<Loop<'m>> {
+/// The loops of `graph`, outer loops first, and whether there are cycles beside them.
+pub(crate) fn loops_of<'m>(graph: &Graph, section: &'m Section) -> (Vec<Loop<'m>>, bool) {
     let forest = LoopForest::of(graph);
+    (describe(graph, section, &forest), is_irreducible(graph, &forest))
+}
+
+fn describe<'m>(graph: &Graph, section: &'m Section, forest: &LoopForest) -> Vec<Loop<'m>> {
     let first = |block: usize| graph.blocks[block].code.start;
     let last = |block: usize| graph.blocks[block].code.end - 1;
-    let describe = |(id, found): (codegen_pass::LoopId, &codegen_pass::Loop)| {
+    let one = |(id, found): (codegen_pass::LoopId, &codegen_pass::Loop)| {
         let blocks: Vec<usize> = forest.blocks(id).map(|block| block.index()).collect();
         let instructions = blocks.iter().flat_map(|&block| &section.instructions[graph.blocks[block].code.clone()]);
         Loop {
@@ -61,14 +65,13 @@ pub(crate) fn loops_of<'m>(graph: &Graph, section: &'m Section) -> Vec<Loop<'m>>
             blocks,
         }
     };
-    forest.ids().zip(forest.loops()).map(describe).collect()
+    forest.ids().zip(forest.loops()).map(one).collect()
 }
 
 /// Is there a cycle that is no natural loop? Without the branches back to headers, is there still a cycle: can the
 /// blocks not be put in an order where every edge goes forward?
-pub(crate) fn is_irreducible(graph: &Graph) -> bool {
+fn is_irreducible(graph: &Graph, forest: &LoopForest) -> bool {
     let flow = Flow::of(graph);
-    let forest = LoopForest::of(graph);
     let back: BTreeSet<_> =
         forest.loops().iter().flat_map(|l| l.latches.iter().map(|&latch| (latch, l.header))).collect();
     let forward = |&block: &codegen_pass::Block| {

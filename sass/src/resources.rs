@@ -69,7 +69,6 @@ impl Resources {
             if let Some(name) = between(line, "Compiling entry function '", "' for '") {
                 let own = FunctionResources { name: name.to_owned(), ..FunctionResources::default() };
                 resources.kernels.push(KernelResources { own, ..KernelResources::default() });
-                in_callee = false;
             }
             let Some(kernel) = resources.kernels.last_mut() else { continue };
             if let Some((_, name)) = line.split_once("Function properties for ") {
