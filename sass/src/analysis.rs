@@ -193,22 +193,28 @@ fn loops_in<'p, 'm: 'p>(functions: impl Iterator<Item = &'p Function<'m>>) -> Ve
 }
 
 /// Where functions are found by address and name.
+#[derive(Default)]
 struct Directory<'m> {
     by_address: HashMap<(usize, u64), usize>,
     by_name: HashMap<&'m str, usize>,
-    /// What a call through a register may go to: the device functions of each section.
-    by_register: HashMap<usize, Vec<usize>>,
+    /// The device functions in each section with a kernel, and those in sections of their own.
+    beside_kernel: HashMap<usize, Vec<usize>>,
+    alone: Vec<usize>,
 }
 
 impl<'m> Directory<'m> {
     fn of(symbols: &[(usize, &'m Symbol)]) -> Directory<'m> {
-        let mut directory =
-            Directory { by_address: HashMap::new(), by_name: HashMap::new(), by_register: HashMap::new() };
+        let with_kernel: BTreeSet<usize> =
+            symbols.iter().filter(|(_, s)| s.kind == SymbolKind::Kernel).map(|(section, _)| *section).collect();
+        let mut directory = Directory::default();
         for (at, &(section, symbol)) in symbols.iter().enumerate() {
             directory.by_address.insert((section, symbol.address), at);
             directory.by_name.insert(&symbol.name, at);
             if symbol.kind == SymbolKind::Device {
-                directory.by_register.entry(section).or_default().push(at);
+                let beside = with_kernel.contains(&section);
+                let list =
+                    if beside { directory.beside_kernel.entry(section).or_default() } else { &mut directory.alone };
+                list.push(at);
             }
         }
         directory
@@ -220,7 +226,9 @@ impl<'m> Directory<'m> {
                 self.by_address.get(&(section, *address)).copied().into_iter().collect()
             }
             Callee::Known(Place::Symbol(name)) => self.by_name.get(name.as_str()).copied().into_iter().collect(),
-            Callee::Register => self.by_register.get(&section).cloned().unwrap_or_default(),
+            Callee::Register => {
+                self.beside_kernel.get(&section).into_iter().flatten().chain(&self.alone).copied().collect()
+            }
         }
     }
 }

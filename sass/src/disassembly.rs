@@ -18,8 +18,8 @@
 //! ```
 //!
 //! A kernel's section holds the kernel first, then a copy of each device function that it can call (`$kernel$function`)
-//! and ptxas's own helpers (`$__internal_0_$__cuda_sm20_div_u64`), called alike. `.type … @function` tells a function's
-//! label from a jump's.
+//! and ptxas's own helpers (`$__internal_0_$__cuda_sm20_div_u64`), called alike. In code for debugging, each of them has
+//! a section of its own instead, and its plain name. `.type … @function` tells a function's label from a jump's.
 //!
 //! A source line holds from its record to the next one; it ends at a function's label, because a helper has no records
 //! and would inherit the line of whatever happens to stand before it.
@@ -38,7 +38,7 @@ use crate::{Callee, Flow, Frame, Instruction, Place, Predicate, Source};
 pub struct Module {
     /// What it is for, such as `sm_120a`.
     pub arch: String,
-    /// One for each kernel.
+    /// One for each kernel; in code for debugging, one for each function.
     pub sections: Vec<Section>,
 }
 
@@ -133,8 +133,11 @@ impl Symbol {
     }
 }
 
-/// `__cuda_sm20_div_u64` of `$__internal_0_$__cuda_sm20_div_u64`.
+/// `__cuda_sm20_div_u64` of `$__internal_0_$__cuda_sm20_div_u64`. In code for debugging it stands alone.
 fn helper_name(symbol: &str) -> Option<&str> {
+    if symbol.starts_with("__cuda_sm") || symbol.starts_with("__cuda_reduxsync") {
+        return Some(symbol);
+    }
     let (number, name) = symbol.strip_prefix("$__internal_")?.split_once("_$")?;
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(name)
 }
@@ -434,6 +437,7 @@ mod tests {
         let helper = |name: &str| kind(&format!("$__internal_12_$__cuda_{name}"));
         for name in ["sm20_div_u64", "sm3x_div_rn_noftz_f32_slowpath", "sm20_rem_s64", "sm20_dblrcp_rn_slowpath_v3"] {
             assert_eq!(helper(name), SymbolKind::Arithmetic, "{name}");
+            assert_eq!(kind(&format!("__cuda_{name}")), SymbolKind::Arithmetic, "{name}, for debugging");
         }
         for name in ["sm20_rcp_rn_f32_slowpath", "sm20_sqrt_rn_f32_slowpath", "sm20_drsqrt_f64_slowpath_v2"] {
             assert_eq!(helper(name), SymbolKind::Arithmetic, "{name}");

@@ -11,8 +11,9 @@
 //! disassembled text is analysed on a machine without CUDA ([`Module::parse`]).
 //!
 //! **What a kernel's figures cover.** The kernel and every function that it can call, each counted once however often
-//! it is called. ptxas copies callees into the section of each kernel, so two kernels never share code. A call through
-//! a register may go to any device function of the section.
+//! it is called. Optimizing, ptxas puts a copy of every callee into the section of each kernel, and two kernels share no
+//! code; for debugging, every function has a section of its own. A call through a register may go to any device function
+//! of the kernel's section, and to any in a section of its own.
 //!
 //! **What counts as what** (by opcode, modifiers aside):
 //!
@@ -58,7 +59,7 @@ pub use messages::{Message, Severity};
 pub use nvdisasm::Nvdisasm;
 pub use ptxas::{AssembleOptions, Cubin, Ptx, Ptxas};
 pub use report::{Counts, Extra, KernelReport, Report};
-pub use resources::{FunctionResources, KernelResources, Resources};
+pub use resources::{FunctionResources, KernelResources, Resources, Total};
 
 /// What the functions of this crate return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cubin, Error, Kernel, KernelResources, Message, Program, Result, SymbolKind};
+use crate::{Cubin, Error, Kernel, Message, Program, Result, SymbolKind, Total};
 
 /// Every kernel of a cubin.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -77,9 +77,10 @@ impl Report {
     /// [`Error::NoFigures`] if ptxas's report left a kernel out.
     pub fn of(cubin: &Cubin, program: &Program<'_>) -> Result<Report> {
         let report = |kernel: Kernel<'_, '_>| {
-            let resources = cubin.resources.kernel(kernel.name()).filter(|resources| resources.registers > 0);
-            let resources = resources.ok_or_else(|| Error::NoFigures { kernel: kernel.name().to_owned() })?;
-            Ok(KernelReport::of(&kernel, resources))
+            let callees = kernel.functions().skip(1).map(|function| function.symbol.short_name(kernel.name()));
+            let total = cubin.resources.total(kernel.name(), callees).filter(|total| total.registers > 0);
+            let total = total.ok_or_else(|| Error::NoFigures { kernel: kernel.name().to_owned() })?;
+            Ok(KernelReport::of(&kernel, &total))
         };
         let mut kernels = program.kernels().map(report).collect::<Result<Vec<_>>>()?;
         kernels.sort_by(|one, other| one.name.cmp(&other.name));
@@ -93,15 +94,15 @@ impl Report {
 }
 
 impl KernelReport {
-    fn of(kernel: &Kernel<'_, '_>, resources: &KernelResources) -> KernelReport {
+    fn of(kernel: &Kernel<'_, '_>, total: &Total) -> KernelReport {
         KernelReport {
             name: kernel.name().to_owned(),
-            registers: resources.registers,
-            spill_bytes: resources.spill_bytes(),
-            stack_bytes: resources.stack_bytes(),
-            shared_bytes: resources.shared_bytes,
+            registers: total.registers,
+            spill_bytes: total.spill_bytes,
+            stack_bytes: total.stack_bytes,
+            shared_bytes: total.shared_bytes,
             sass: Counts::of(kernel),
-            extra: Extra { stack_is_lower_bound: resources.stack_is_lower_bound(), ..Extra::of(kernel) },
+            extra: Extra { stack_is_lower_bound: total.stack_is_lower_bound, ..Extra::of(kernel) },
         }
     }
 }

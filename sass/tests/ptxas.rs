@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{ARCHS, assemble, assemble_with, kernel, module, ptxas};
-use sass::{AssembleOptions, Error, Ptxas, Severity};
+use sass::{AssembleOptions, Error, Ptxas, Report, Severity};
 
 const GOOD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
 
@@ -108,7 +108,11 @@ fn ptx_for_debugging_is_assembled_unoptimized() {
     for arch in ARCHS {
         let cubin = assemble("debug.ptx", arch);
         assert_eq!(cubin.opt_level, 0);
-        assert_eq!(common::report(&cubin).kernels[0].sass.loops, 1, "{arch}");
+        let debug = &common::report(&cubin).kernels[0];
+        let figures = (debug.sass.loops, debug.sass.calls, debug.sass.helper_calls, debug.sass.global_loads);
+        assert_eq!(figures, (2, 1, 1, 2), "{arch}");
+        let saved = cubin.resources.function("debug", "sum_row").expect("the function");
+        assert_eq!(debug.spill_bytes, saved.spill_store_bytes + saved.spill_load_bytes, "{arch}");
     }
     let options = AssembleOptions { debug: true, ..AssembleOptions::default() };
     assert_eq!(assemble_with("taps.ptx", "sm_80", &options).opt_level, 0);
@@ -146,12 +150,15 @@ fn recursion_is_a_warning_and_its_stack_a_lower_bound() {
 fn registers_and_stack_cover_the_callees() {
     for arch in ARCHS {
         let made = module("calls.ptx", arch);
-        let of = |name: &str| made.0.resources.kernel(name).expect("the kernel");
-        let (one, two) = (of("calls_one"), of("calls_two"));
-        assert_eq!(one.own.stack_frame_bytes, 0, "{arch}");
-        assert_eq!(one.stack_bytes(), one.callees[0].stack_frame_bytes, "{arch}");
-        let frames: u32 = two.callees.iter().map(|callee| callee.stack_frame_bytes).sum();
-        assert_eq!(two.stack_bytes(), frames, "{arch}: the chain holds both functions");
+        let frame = |kernel: &str, function: &str| {
+            made.0.resources.function(kernel, function).expect("the function").stack_frame_bytes
+        };
+        let report = Report::of(&made.0, &sass::Program::of(&made.1)).expect("a report");
+        let (one, two) = (report.kernel("calls_one").expect("one"), report.kernel("calls_two").expect("two"));
+        assert!(one.stack_bytes > 0, "{arch}");
+        assert_eq!(one.stack_bytes, frame("calls_one", "sum_row"), "{arch}");
+        let chain = frame("calls_two", "multiply_rows") + frame("calls_two", "sum_row");
+        assert_eq!(two.stack_bytes, chain, "{arch}: the chain holds both functions");
         // The kernel touches few registers itself.
         let highest = highest_register(&made.1, "calls_two", true).max(highest_register(&made.1, "calls_two", false));
         assert!(two.registers > highest, "{arch}: {} registers, but R{highest} is used", two.registers);
