@@ -36,13 +36,18 @@ fn nvdisasm(cubin: &Cubin, options: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// All kernels in one module, because nvdisasm takes long to start. The first file's header is the module's.
-fn everything(arch: &str, opt_level: u8) -> (Cubin, Module) {
+/// All kernels in one module, because nvdisasm takes long to start. The header is this function's; PTX for debugging
+/// needs a debug section.
+fn everything(arch: &str, opt_level: u8, debug: bool) -> (Cubin, Module) {
     let is_header = |line: &&str| [".version", ".target", ".address_size"].iter().any(|word| line.starts_with(word));
-    let mut ptx = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
+    let target = if debug { "sm_80, debug" } else { "sm_80" };
+    let mut ptx = format!(".version 8.0\n.target {target}\n.address_size 64\n");
     for file in FILES {
         let text = fs::read_to_string(common::data(file)).expect("the file");
         text.lines().filter(|line| !is_header(line)).for_each(|line| ptx.extend([line, "\n"]));
+    }
+    if debug {
+        ptx.push_str(".section .debug_abbrev\n{\n.b8 0\n}\n");
     }
     let options = AssembleOptions { opt_level, line_info: true, ..AssembleOptions::default() };
     let cubin = common::ptxas().assemble(&ptx, arch, &options).unwrap_or_else(|error| panic!("{arch}: {error}"));
@@ -52,8 +57,10 @@ fn everything(arch: &str, opt_level: u8) -> (Cubin, Module) {
 
 #[test]
 fn every_instruction_is_read_as_the_json_has_it() {
-    for (arch, opt_level) in ARCHS.into_iter().zip([3, 0, 3, 3]) {
-        let (cubin, module) = everything(arch, opt_level);
+    for (arch, opt_level, debug) in
+        [("sm_80", 3, false), ("sm_90", 3, false), ("sm_100", 0, false), ("sm_120a", 3, true)]
+    {
+        let (cubin, module) = everything(arch, opt_level, debug);
         compare_with_json(&cubin, &module, arch);
     }
 }
@@ -89,8 +96,9 @@ fn compare_with_json(cubin: &Cubin, module: &Module, what: &str) {
 #[test]
 fn loops_are_those_of_nvdisasm_s_graph() {
     let mut compared = 0;
-    for arch in ARCHS {
-        let (cubin, module) = everything(arch, 3);
+    let made = ARCHS.into_iter().map(|arch| (arch, 3, false)).chain([("sm_90", 0, false), ("sm_80", 0, true)]);
+    for (arch, opt_level, debug) in made {
+        let (cubin, module) = everything(arch, opt_level, debug);
         let graph = TheirGraph::parse(&nvdisasm(&cubin, &["-bbcfg", "-poff"]));
         let program = Program::of(&module);
         for (at, function) in program.functions().iter().enumerate() {
@@ -107,7 +115,8 @@ fn loops_are_those_of_nvdisasm_s_graph() {
     assert!(compared > 60, "{compared} loops compared");
 }
 
-/// nvdisasm's graph of a whole cubin: where its blocks start, and the edges. A function's first block has its name.
+/// nvdisasm's graph of a whole cubin: where its blocks start, and the edges. A function's first block has its name, or
+/// its section's.
 #[derive(Default)]
 struct TheirGraph {
     starts: BTreeMap<String, u64>,
@@ -134,7 +143,9 @@ impl TheirGraph {
 
     /// The headers of the natural loops that `function` can reach.
     fn loop_headers(&self, function: &Function<'_>) -> BTreeSet<u64> {
-        let (entry, start) = self.starts.get_key_value(&function.symbol.name).expect("the function's first block");
+        let names = [function.symbol.name.clone(), function.section.name.clone()];
+        let first = names.iter().find_map(|name| self.starts.get_key_value(name));
+        let (entry, start) = first.unwrap_or_else(|| panic!("no first block of {}", function.symbol.name));
         assert_eq!(*start, function.symbol.address);
         let reachable = self.reachable(entry, None);
         let mut headers = BTreeSet::new();
