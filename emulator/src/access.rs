@@ -14,16 +14,7 @@ use crate::shared::HOLE;
 
 const OFFSET: u64 = (1 << WINDOW_BITS) - 1;
 
-/// Addresses of a warp that are in one window.
-struct Span {
-    /// Offsets in the window; lanes that are off have that of the first lane that is on.
-    offsets: L64,
-    max: u64,
-    /// All offsets, or-ed.
-    bits: u64,
-}
-
-impl Exec<'_> {
+impl<'a> Exec<'a> {
     /// Loads `bytes` from each lane's address into `words`.
     pub(crate) fn load(&mut self, i: &Inst, space: Space, addr: &L64, bytes: u32) -> Done {
         self.any_unwritten = false;
@@ -75,29 +66,39 @@ impl Exec<'_> {
         result
     }
 
-    fn span(&self, addr: &L64) -> Span {
+    /// Offsets in the window, all or-ed. Lanes that are off get that of the first lane that is on.
+    #[inline]
+    fn span(&self, addr: &L64, off: &mut L64) -> u64 {
+        let mut bits = 0;
+        if self.mask == !0 {
+            for l in 0..LANES {
+                off[l] = addr[l] & OFFSET;
+                bits |= off[l];
+            }
+            return bits;
+        }
         let first = addr[self.first()] & OFFSET;
-        let mut s = Span { offsets: [first; LANES], max: 0, bits: 0 };
         for l in 0..LANES {
             let m = self.spread[l] as i32 as u64;
-            let o = addr[l] & OFFSET & m | first & !m;
-            s.offsets[l] = o;
-            s.bits |= o;
-            s.max = s.max.max(o);
+            off[l] = addr[l] & OFFSET & m | first & !m;
+            bits |= off[l];
         }
-        s
+        bits
     }
 
-    /// Checks a span against `len` bytes and its alignment.
-    fn check(&mut self, s: &Span, addr: &L64, bytes: u32, len: u64, describe: impl Fn(&Self, u64) -> String) -> Done {
+    /// Checks offsets against `len` bytes and their alignment.
+    #[inline]
+    fn check(&mut self, off: &L64, bits: u64, bytes: u32, len: u64, describe: impl Fn(&Self, usize) -> String) -> Done {
         let align = u64::from(bytes.next_power_of_two()) - 1;
-        if s.max + u64::from(bytes) <= len && s.bits & align == 0 {
+        // No offset is above all of them or-ed, so mostly this one comparison will do.
+        let inside = bits + u64::from(bytes) <= len || off.iter().all(|o| o + u64::from(bytes) <= len);
+        if inside && bits & align == 0 {
             return Ok(());
         }
-        let bad = lanes(self.mask).find(|&l| s.offsets[l] & align != 0 || s.offsets[l] + u64::from(bytes) > len);
+        let bad = lanes(self.mask).find(|&l| off[l] & align != 0 || off[l] + u64::from(bytes) > len);
         let lane = bad.unwrap_or(0);
-        let place = describe(self, addr[lane]);
-        let kind = if s.offsets[lane] + u64::from(bytes) > len {
+        let place = describe(self, lane);
+        let kind = if off[lane] + u64::from(bytes) > len {
             FaultKind::OutOfBounds { bytes, place }
         } else {
             FaultKind::Misaligned { bytes, place }
@@ -105,46 +106,40 @@ impl Exec<'_> {
         self.stop(lane, kind)
     }
 
-    fn shared_check(&mut self, s: &Span, bytes: u32) -> Done {
-        let len = u64::from(self.sh.bytes);
-        let offsets = s.offsets;
-        self.check(s, &offsets, bytes, len, |x, a| x.env.layout.describe(a))?;
-        if self.env.track && !self.env.layout.ranges.is_empty() {
-            for l in lanes(self.mask) {
-                if self.sh.written[(s.offsets[l] / 4) as usize] & HOLE != 0 {
-                    let place = self.env.layout.describe(s.offsets[l]);
-                    return self.stop(l, FaultKind::OutOfBounds { bytes, place });
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The offsets of a warp's addresses in shared memory, checked.
     pub(crate) fn shared_offsets(&mut self, addr: &L64, bytes: u32) -> Result<L64, Stopped> {
-        let s = self.span(addr);
-        self.shared_check(&s, bytes)?;
-        Ok(s.offsets)
+        let mut off = [0; LANES];
+        let bits = self.span(addr, &mut off);
+        let len = u64::from(self.sh.bytes);
+        self.check(&off, bits, bytes, len, |x, l| x.env.layout.describe(off[l]))?;
+        if self.env.track {
+            let marks = off.iter().fold(0, |m, o| m | self.sh.written[(o / 4) as usize]);
+            if marks & HOLE != 0 {
+                let lane = lanes(self.mask).find(|&l| self.sh.written[(off[l] / 4) as usize] & HOLE != 0).unwrap_or(0);
+                let place = self.env.layout.describe(off[lane]);
+                return self.stop(lane, FaultKind::OutOfBounds { bytes, place });
+            }
+        }
+        Ok(off)
     }
 
-    /// The buffer of a span, checked.
-    pub(crate) fn region_of(&mut self, addr: &L64, bytes: u32) -> Result<(usize, L64), Stopped> {
+    /// The buffer that a warp's addresses are in, and their offsets, checked.
+    #[inline]
+    pub(crate) fn region_of(&mut self, addr: &L64, bytes: u32, off: &mut L64) -> Result<&'a Region, Stopped> {
         let lane = self.first();
-        let window = addr[lane] >> WINDOW_BITS;
-        let s = self.span(addr);
+        let bits = self.span(addr, off);
         let mem = self.mem;
         let Some(r) = mem.find(addr[lane]).filter(|r| r.live) else {
             let place = mem.describe(addr[lane]);
             return self.stop(lane, FaultKind::OutOfBounds { bytes, place });
         };
-        self.check(&s, addr, bytes, r.len, |x, a| x.mem.describe(a))?;
-        Ok((window as usize, s.offsets))
+        self.check(off, bits, bytes, r.len, |x, l| x.mem.describe(addr[l]))?;
+        Ok(r)
     }
 
     fn load_region(&mut self, i: &Inst, space: Space, addr: &L64, bytes: u32) -> Done {
-        let (_, off) = self.region_of(addr, bytes)?;
-        let mem = self.mem;
-        let Some(r) = mem.find(addr[self.first()]) else { return Ok(()) };
+        let mut off = [0; LANES];
+        let r = self.region_of(addr, bytes, &mut off)?;
         if space != Space::Const {
             self.count_global(i, &off, bytes);
         }
@@ -168,12 +163,11 @@ impl Exec<'_> {
     }
 
     fn store_region(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
-        let (_, off) = self.region_of(addr, bytes)?;
-        let mem = self.mem;
-        let lane = self.first();
-        let Some(r) = mem.find(addr[lane]) else { return Ok(()) };
+        let mut off = [0; LANES];
+        let r = self.region_of(addr, bytes, &mut off)?;
         if !r.writable {
-            let place = mem.describe(addr[lane]);
+            let lane = self.first();
+            let place = self.mem.describe(addr[lane]);
             return self.stop(lane, FaultKind::ReadOnly { place });
         }
         self.count_global(i, &off, bytes);
@@ -240,10 +234,8 @@ impl Exec<'_> {
     }
 
     fn load_shared(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
-        let s = self.span(addr);
-        self.shared_check(&s, bytes)?;
-        self.count_shared(i, &s.offsets, bytes);
-        let off = &s.offsets;
+        let off = &self.shared_offsets(addr, bytes)?;
+        self.count_shared(i, off, bytes);
         if bytes < 4 {
             let keep = (1u32 << (8 * bytes)) - 1;
             for l in 0..LANES {
@@ -263,11 +255,10 @@ impl Exec<'_> {
     }
 
     fn store_shared(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
-        let s = self.span(addr);
-        self.shared_check(&s, bytes)?;
-        self.count_shared(i, &s.offsets, bytes);
-        self.watch(&s.offsets, bytes, Kind::Write)?;
-        self.put_shared(&s.offsets, bytes);
+        let off = self.shared_offsets(addr, bytes)?;
+        self.count_shared(i, &off, bytes);
+        self.watch(&off, bytes, Kind::Write)?;
+        self.put_shared(&off, bytes);
         Ok(())
     }
 
@@ -325,12 +316,11 @@ impl Exec<'_> {
     }
 
     fn local_span(&mut self, addr: &L64, bytes: u32) -> Result<L64, Stopped> {
-        let s = self.span(addr);
+        let mut off = [0; LANES];
+        let bits = self.span(addr, &mut off);
         let len = self.w.local_bytes();
-        self.check(&s, addr, bytes, len, |_, a| {
-            format!("byte {} of the thread's local memory ({len} bytes in use)", a & OFFSET)
-        })?;
-        Ok(s.offsets)
+        self.check(&off, bits, bytes, len, |_, l| format!("byte {} of the thread's local memory ({len} bytes in use)", off[l]))?;
+        Ok(off)
     }
 
     /// Loads from local memory (also a device function's parameters).
@@ -377,12 +367,13 @@ impl Exec<'_> {
     }
 
     fn load_param(&mut self, addr: &L64, bytes: u32) -> Done {
-        let s = self.span(addr);
+        let mut off = [0; LANES];
+        let bits = self.span(addr, &mut off);
         let params = self.env.params;
-        self.check(&s, addr, bytes, params.len() as u64, |x, a| x.mem.describe(a))?;
+        self.check(&off, bits, bytes, params.len() as u64, |x, l| x.mem.describe(addr[l]))?;
         for k in 0..(bytes / 4).max(1) as usize {
             for l in 0..LANES {
-                let at = s.offsets[l] as usize + 4 * k;
+                let at = off[l] as usize + 4 * k;
                 let mut word = [0; 4];
                 let n = bytes.min(4) as usize;
                 word[..n].copy_from_slice(&params[at..at + n]);
@@ -397,7 +388,7 @@ impl Exec<'_> {
         if let Some(t) = self.tally.as_deref_mut() {
             let p = &mut t.per[pc];
             p.bytes += u64::from(mask.count_ones() * bytes);
-            p.sectors += distinct(mask, off, 5);
+            p.sectors += distinct(mask, off);
         }
     }
 
@@ -409,27 +400,23 @@ impl Exec<'_> {
     }
 }
 
-/// How many different values `off >> shift` has over the lanes of a mask.
-fn distinct(mask: u32, off: &L64, shift: u32) -> u64 {
-    let first = (mask.trailing_zeros() & 31) as usize;
-    let (mut n, mut last, mut rising) = (1, off[first] >> shift, true);
-    for l in lanes(mask) {
-        let v = off[l] >> shift;
-        rising &= v >= last;
-        n += u64::from(v != last);
-        last = v;
+/// How many different sectors of 32 bytes the offsets of a mask's lanes are in.
+fn distinct(mask: u32, off: &L64) -> u64 {
+    // Offsets have 36 bits, so a sector's number has 31. Lanes that are off hold the first lane's offset and add nothing.
+    let mut sector = [0i32; LANES];
+    for l in 0..LANES {
+        sector[l] = (off[l] >> 5) as i32;
     }
-    if rising {
-        return n;
+    let (mut n, mut falling) = (1, 0);
+    for l in 1..LANES {
+        n += u32::from(sector[l] != sector[l - 1]);
+        falling |= u32::from(sector[l] < sector[l - 1]);
     }
-    let mut all = *off;
-    let mut k = 0;
-    for l in lanes(mask) {
-        all[k] = off[l] >> shift;
-        k += 1;
+    if falling == 0 && mask == !0 {
+        return u64::from(n);
     }
-    all[..k].sort_unstable();
-    1 + all[..k].windows(2).filter(|w| w[0] != w[1]).count() as u64
+    sector.sort_unstable();
+    1 + sector.windows(2).filter(|w| w[0] != w[1]).count() as u64
 }
 
 /// Extra passes over the 32 banks: lanes that want different words of one bank take turns. Accesses of 8 bytes are

@@ -141,10 +141,10 @@ fn exec(x: &mut Exec<'_>, i: &Inst) -> Done {
 }
 
 fn region(x: &mut Exec<'_>, addr: &L64, bytes: u32, old: &mut L64, f: impl Fn(usize, u64) -> u64) -> Done {
-    let (_, off) = x.region_of(addr, bytes)?;
+    let mut off = [0; LANES];
+    let r = x.region_of(addr, bytes, &mut off)?;
     let mem = x.mem;
     let lane = x.first();
-    let Some(r) = mem.find(addr[lane]) else { return Ok(()) };
     if !r.writable {
         let place = mem.describe(addr[lane]);
         return x.stop(lane, FaultKind::ReadOnly { place });
