@@ -38,6 +38,9 @@ pub mod thread;
 
 pub use device_std_macros::{device, kernel, nounroll};
 
+#[doc = include_str!("unroll.md")]
+pub use device_std_macros::unroll_copies as unroll;
+
 /// The hints as attributes, for those who want to name them.
 ///
 /// Inside `#[kernel]` and `#[device]` items they need no import, and elsewhere they are errors that say so. `unroll` is

@@ -9,6 +9,7 @@ mod kernel;
 mod mark;
 mod site;
 mod slices;
+mod unroll;
 
 use proc_macro::TokenStream;
 use quote::{ToTokens, quote};
@@ -53,6 +54,12 @@ pub fn nounroll(_arguments: TokenStream, target: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn unroll(_arguments: TokenStream, target: TokenStream) -> TokenStream {
     stray("unroll", target)
+}
+
+/// Writes a loop out while the source is read; exported as `device_std::unroll`, and documented there.
+#[proc_macro]
+pub fn unroll_copies(tokens: TokenStream) -> TokenStream {
+    unroll::expand(tokens.into()).into()
 }
 
 /// A hint that reaches the compiler was not consumed, so it stands where it has no meaning.

@@ -215,7 +215,8 @@ fn f() {
             own!(cap 16; for i in 0..n { #[nounroll] loop {} });
             ignored!(#[nounroll] for);
             let v = vec![{ #[unroll] loop { break 1 } }; 4];
+            unroll! { for i in 0..4 { let mut ph~i = 0; #[nounroll] while ph~i < 9 { ph~i += 1; } } }
         }";
-        assert_eq!(places(source), ["2 55 f", "3 36 f", "4 54 f", "6 38 f"]);
+        assert_eq!(places(source), ["2 55 f", "3 36 f", "4 54 f", "6 38 f", "7 69 f"]);
     }
 }

@@ -6,11 +6,12 @@
 //!
 //! What a macro call makes of its tokens is not known here. Where they read as statements, as a list of expressions, or
 //! hold a block that does, the loops with hints in them are taken as if they stood in the function; a macro that does
-//! something else with them than to run them gets the changed tokens. Hints in tokens that read as neither are left for
-//! the compiler to refuse.
+//! something else with them than to run them gets the changed tokens. A name pasted together (`ph~i`) reads as one name.
+//! Hints in tokens that read as neither are left for the compiler to refuse.
 
 use crate::hint::{self, Hint};
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use crate::paste::{Pastes, regrouped};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -146,9 +147,7 @@ impl Walker<'_> {
     fn token(&mut self, token: TokenTree) -> TokenTree {
         let TokenTree::Group(group) = token else { return token };
         let Some(inner) = self.tokens(&group.stream()) else { return TokenTree::Group(group) };
-        let mut changed = Group::new(group.delimiter(), inner);
-        changed.set_span(group.span());
-        TokenTree::Group(changed)
+        TokenTree::Group(regrouped(&group, inner))
     }
 
     fn take(&mut self, attributes: &mut Vec<Attribute>) -> Option<Hint> {
@@ -207,9 +206,13 @@ impl VisitMut for Walker<'_> {
     }
 
     fn visit_macro_mut(&mut self, call: &mut syn::Macro) {
+        if !mentions_hint(&call.tokens) {
+            return;
+        }
         let outer = std::mem::replace(&mut self.in_macro, true);
-        if let Some(tokens) = self.tokens(&call.tokens) {
-            call.tokens = tokens;
+        let mut pastes = Pastes::default();
+        if let Some(tokens) = self.tokens(&pastes.hide(call.tokens.clone())) {
+            call.tokens = pastes.restore(tokens);
         }
         self.in_macro = outer;
     }
