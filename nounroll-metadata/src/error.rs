@@ -22,9 +22,14 @@ pub enum Error {
         /// The marker's symbol.
         marker: &'static str,
     },
-    /// A marker names no site.
-    #[error(transparent)]
-    Site(#[from] ParseSiteError),
+    /// A marker's text is no site.
+    #[error("a loop marker in `{function}`: {source}")]
+    Site {
+        /// The function that holds the marker.
+        function: String,
+        /// What is wrong with the text.
+        source: ParseSiteError,
+    },
     /// LLVM's verifier refused the module after the rewrite.
     #[error("LLVM refuses the module after its loop hints were resolved; this is a fault of Latch: {message}")]
     Invalid {

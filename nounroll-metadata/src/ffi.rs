@@ -7,14 +7,18 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::context::AsContextRef;
 use inkwell::context::ContextRef;
 use inkwell::llvm_sys::core::{
-    LLVMGetAsString, LLVMGetCalledValue, LLVMGetInitializer, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMIsAConstantStruct,
-    LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAMDNode, LLVMIsAMDString, LLVMIsConstantString, LLVMMDNodeInContext2,
-    LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetMetadata, LLVMSetSuccessor, LLVMValueAsMetadata,
+    LLVMCanValueUseFastMathFlags, LLVMConstIntGetZExtValue, LLVMGetAsString, LLVMGetCalledValue, LLVMGetFastMathFlags,
+    LLVMGetInitializer, LLVMGetIntTypeWidth, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMIsAConstantInt,
+    LLVMIsAConstantStruct, LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAMDNode, LLVMIsAMDString,
+    LLVMIsConstantString, LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetFastMathFlags,
+    LLVMSetMetadata, LLVMSetSuccessor, LLVMTypeOf, LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
-use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue, IntValue, MetadataValue, PointerValue};
+use inkwell::values::{
+    AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, IntValue, MetadataValue, PhiValue, PointerValue,
+};
 use std::ptr;
 
 /// The blocks that a terminator can go to, in operand order, repetitions included.
@@ -35,6 +39,24 @@ pub fn redirect(terminator: InstructionValue<'_>, from: BasicBlock<'_>, to: Basi
             unsafe { LLVMSetSuccessor(raw, at as u32, to.as_mut_ptr()) }
         }
     }
+}
+
+/// Gives `to` the fast-math flags of `from`, if its type has any.
+pub fn copy_fast_math(from: PhiValue<'_>, to: PhiValue<'_>) {
+    // SAFETY: both are live instructions, and flags are asked for and set only where LLVM says that there are some.
+    unsafe {
+        if LLVMCanValueUseFastMathFlags(from.as_value_ref()) != 0 {
+            LLVMSetFastMathFlags(to.as_value_ref(), LLVMGetFastMathFlags(from.as_value_ref()));
+        }
+    }
+}
+
+/// The function that a call names; none where it calls through a pointer, or inline assembly.
+pub fn called_function<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    let calls =
+        matches!(call.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr);
+    // SAFETY: `call` is a live call of some kind, which has a callee; what comes out is checked to be a function.
+    calls.then(|| unsafe { FunctionValue::new(LLVMGetCalledValue(call.as_value_ref())) })?
 }
 
 /// Is the callee of this call a piece of inline assembly?
@@ -67,24 +89,42 @@ pub fn constant_bytes(pointer: PointerValue<'_>, length: u64) -> Option<Vec<u8>>
     }
 }
 
-/// The operands of a metadata node; none where an operand is null.
-pub fn node_operands<'ctx>(node: MetadataValue<'ctx>) -> Vec<Option<MetadataValue<'ctx>>> {
+/// The operands of a metadata node; none of what is no node.
+fn raw_operands(node: MetadataValue<'_>) -> Vec<LLVMValueRef> {
     let raw = node.as_value_ref();
-    // SAFETY: `is_node` holds for `raw`, as the first line checks, and the array is as long as LLVM says it must be.
-    let operands = unsafe {
+    // SAFETY: LLVM has said that `raw` is a node, and the array is as long as LLVM says it must be.
+    unsafe {
         if LLVMIsAMDNode(raw).is_null() {
             return Vec::new();
         }
         let mut operands: Vec<LLVMValueRef> = vec![ptr::null_mut(); LLVMGetMDNodeNumOperands(raw) as usize];
         LLVMGetMDNodeOperands(raw, operands.as_mut_ptr());
         operands
-    };
+    }
+}
+
+/// The operands of a metadata node that are nodes or strings; none in the place of others, such as numbers.
+pub fn node_operands<'ctx>(node: MetadataValue<'ctx>) -> Vec<Option<MetadataValue<'ctx>>> {
     let wrap = |operand: LLVMValueRef| {
-        // SAFETY: a non-null operand of a node is metadata wrapped as a value (constants come out as plain values,
-        // which inkwell's type also carries; they are only passed on, never read as strings or nodes).
-        (!operand.is_null()).then(|| unsafe { MetadataValue::new(operand) })
+        // SAFETY: both questions may be asked of any value, null included. What is a node or a string is what inkwell's
+        // type is for, and lives as long as the context.
+        unsafe {
+            let is_metadata = !LLVMIsAMDNode(operand).is_null() || !LLVMIsAMDString(operand).is_null();
+            is_metadata.then(|| MetadataValue::new(operand))
+        }
     };
-    operands.into_iter().map(wrap).collect()
+    raw_operands(node).into_iter().map(wrap).collect()
+}
+
+/// The operand of a metadata node at a position, if it is an integer.
+pub fn number_operand(node: MetadataValue<'_>, at: usize) -> Option<u64> {
+    let number = *raw_operands(node).get(at)?;
+    // SAFETY: the operand is live or null, of which LLVM says that it is no integer; the number is asked only of what LLVM
+    // has said is one, and only where it fits.
+    unsafe {
+        let is_number = !LLVMIsAConstantInt(number).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(number)) <= 64;
+        is_number.then(|| LLVMConstIntGetZExtValue(number))
+    }
 }
 
 /// The text of a metadata string; none if `value` is something else.

@@ -78,6 +78,8 @@ impl MergeLatches for FunctionGraph<'_> {
         for phi in phis(header) {
             split_phi(&self.builder, phi, &old, new);
         }
+        // Splitting the phis has left their place in the source behind, which is not the jump's.
+        self.builder.unset_current_debug_location();
         self.builder.position_at_end(new);
         self.builder.build_unconditional_branch(header).expect("the builder stands at the end of a block");
         for latch in old {
@@ -105,13 +107,16 @@ fn split_phi<'ctx>(builder: &Builder<'ctx>, phi: PhiValue<'ctx>, old: &[BasicBlo
     builder.position_at_end(new);
     let joined = builder.build_phi(ty, &format!("{name}.latch")).expect("a phi has a first-class type");
     add_incoming(joined, &from_latches);
+    ffi::copy_fast_math(phi, joined);
 
     builder.position_before(&phi.as_instruction());
-    let replacement = builder.build_phi(ty, &name).expect("a phi has a first-class type");
+    let replacement = builder.build_phi(ty, "").expect("a phi has a first-class type");
     add_incoming(replacement, &from_outside);
     add_incoming(replacement, &[(joined.as_basic_value(), new)]);
+    ffi::copy_fast_math(phi, replacement);
     phi.replace_all_uses_with(&replacement);
     phi.as_instruction().erase_from_basic_block();
+    replacement.set_name(&name);
 }
 
 fn add_incoming<'ctx>(phi: PhiValue<'ctx>, incoming: &[(BasicValueEnum<'ctx>, BasicBlock<'ctx>)]) {

@@ -3,7 +3,8 @@
 //! An ID is a distinct node whose first operand is itself; the others are properties. Ours are the hint
 //! (`llvm.loop.unroll.disable`, `.full` or `.count`) and [`SITE_PROPERTY`], which names the source site and the function
 //! that the loop stood in when hints were resolved. LLVM keeps properties that it does not know, so after optimization
-//! the site still tells which loops are left of a hint.
+//! the site still tells which loops are left of a hint. A loop that must have an ID and has no hint gets
+//! [`PLAIN_PROPERTY`]: an ID without properties, or with places in the source alone, counts for LLVM as none.
 
 use crate::ffi::{self, Metadata, MetadataBuilder};
 use codegen_pass::{HintKind, Site};
@@ -12,6 +13,8 @@ use inkwell::values::{InstructionValue, MetadataValue};
 
 /// The name of our own property: `!{!"latch.site", !"<site>", !"<function's symbol>"}`.
 pub const SITE_PROPERTY: &str = "latch.site";
+/// The property of a loop whose ID only has to be there.
+pub const PLAIN_PROPERTY: &str = "latch.plain";
 const LOOP_KIND: &str = "llvm.loop";
 const UNROLL_PREFIX: &str = "llvm.loop.unroll.";
 
@@ -38,9 +41,8 @@ impl<'ctx> LoopIds<'ctx> {
     pub fn existing(&self, terminators: impl Iterator<Item = InstructionValue<'ctx>>) -> Existing<'ctx> {
         let mut properties = Vec::new();
         for node in terminators.filter_map(|terminator| terminator.get_metadata(self.kind)) {
-            // The first operand is the node itself.
-            for property in ffi::node_operands(node).into_iter().skip(1).flatten() {
-                if !properties.contains(&property) {
+            for property in ffi::node_operands(node).into_iter().flatten() {
+                if property != node && !properties.contains(&property) {
                     properties.push(property);
                 }
             }
@@ -65,11 +67,23 @@ impl<'ctx> LoopIds<'ctx> {
         self.builder.attach(terminator, self.kind, self.builder.self_referencing(&properties));
     }
 
-    /// Gives a loop without hint an ID of its own, unless it has one.
+    /// Gives a loop without hint an ID of its own. Properties that were there stay.
     pub fn write_plain(&self, terminator: InstructionValue<'ctx>, existing: &Existing<'ctx>) {
-        let properties: Vec<Metadata> =
+        let mut properties: Vec<Metadata> =
             existing.properties.iter().map(|property| self.builder.existing(*property)).collect();
+        properties.push(self.builder.node(&[self.builder.string(PLAIN_PROPERTY)]));
         self.builder.attach(terminator, self.kind, self.builder.self_referencing(&properties));
+    }
+
+    /// Has the terminator an ID?
+    pub fn is_present(&self, terminator: InstructionValue<'ctx>) -> bool {
+        terminator.get_metadata(self.kind).is_some()
+    }
+
+    /// Does the terminator's ID make LLVM print the pragma?
+    pub fn forbids_unrolling(&self, terminator: InstructionValue<'ctx>) -> bool {
+        let node = terminator.get_metadata(self.kind);
+        node.into_iter().flat_map(ffi::node_operands).flatten().any(forbids_unrolling)
     }
 
     /// Takes the ID off a terminator that is no latch any more.
@@ -102,7 +116,19 @@ impl<'ctx> LoopIds<'ctx> {
     }
 }
 
+fn name(property: MetadataValue<'_>) -> Option<String> {
+    ffi::node_operands(property).into_iter().next().flatten().and_then(ffi::metadata_string)
+}
+
 fn is_unroll_request(property: MetadataValue<'_>) -> bool {
-    let name = ffi::node_operands(property).into_iter().next().flatten().and_then(ffi::metadata_string);
-    name.is_some_and(|name| name.starts_with(UNROLL_PREFIX))
+    name(property).is_some_and(|name| name.starts_with(UNROLL_PREFIX))
+}
+
+/// The printer takes a count of 1 for the same.
+fn forbids_unrolling(property: MetadataValue<'_>) -> bool {
+    match name(property).as_deref().and_then(|name| name.strip_prefix(UNROLL_PREFIX)) {
+        Some("disable") => true,
+        Some("count") => ffi::number_operand(property, 1) == Some(1),
+        _ => false,
+    }
 }

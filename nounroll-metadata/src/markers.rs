@@ -40,11 +40,13 @@ impl<'ctx> Markers<'ctx> {
         role: Role,
         block: Block,
     ) -> Result<(), Error> {
+        let symbol = || function.get_name().to_string_lossy().into_owned();
         let unreadable = || Error::UnreadableMarker {
-            function: function.get_name().to_string_lossy().into_owned(),
+            function: symbol(),
             instruction: call.to_string().trim().trim_matches('"').trim().to_owned(),
         };
-        let site: Site = read_site(call).ok_or_else(unreadable)?.parse()?;
+        let site = read_site(call).ok_or_else(unreadable)?.parse();
+        let site: Site = site.map_err(|source| Error::Site { function: symbol(), source })?;
         let factor = match role {
             Role::Enter => 0,
             Role::Body => constant_operand(call, 2).ok_or_else(unreadable)?,
@@ -73,13 +75,12 @@ impl<'ctx> Markers<'ctx> {
     }
 }
 
+/// A function with a body is nobody's marker, whatever its name.
 fn role_of(instruction: InstructionValue<'_>) -> Option<Role> {
     if instruction.get_opcode() != InstructionOpcode::Call {
         return None;
     }
-    // The callee is the last operand of a call.
-    let callee = instruction.get_operand(instruction.get_num_operands() - 1)?.value()?;
-    let BasicValueEnum::PointerValue(callee) = callee else { return None };
+    let callee = ffi::called_function(instruction).filter(|function| function.count_basic_blocks() == 0)?;
     match callee.get_name().to_bytes() {
         name if name == ENTER_MARKER.as_bytes() => Some(Role::Enter),
         name if name == BODY_MARKER.as_bytes() => Some(Role::Body),

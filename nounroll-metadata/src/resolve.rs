@@ -4,12 +4,13 @@ use crate::Error;
 use crate::graph::FunctionGraph;
 use crate::loop_id::{Existing, LoopIds};
 use crate::markers::Markers;
+use crate::plain::mark_plain_loops;
 use codegen_pass::{
     BODY_MARKER, Block, Dominators, DropReason, ENTER_MARKER, Flow, LoopForest, LoopId, Site, resolve, single_latch,
 };
 use inkwell::module::Module;
 use inkwell::values::{BasicValue, FunctionValue};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// What became of one hint in one function of the linked module.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,17 +39,21 @@ pub struct MarkedLoop {
 /// Resolves every hint of a module that no LLVM pass has touched. No marker is left afterwards, and the module is
 /// verified.
 pub fn resolve_hints(module: &Module<'_>) -> Result<Vec<HintOutcome>, Error> {
-    let mut outcomes = Vec::new();
+    let ids = LoopIds::new(module.get_context());
     let functions: Vec<_> = module.get_functions().filter(|function| function.count_basic_blocks() > 0).collect();
-    for function in functions {
-        outcomes.extend(resolve_function(module, function)?);
+    let mut outcomes = Vec::new();
+    for &function in &functions {
+        outcomes.extend(resolve_function(&ids, function)?);
     }
     remove_declarations(module)?;
+    if outcomes.iter().any(|outcome| outcome.verdict.is_ok()) {
+        functions.iter().for_each(|&function| mark_plain_loops(&ids, function));
+    }
     module.verify().map_err(|message| Error::Invalid { message: message.to_string() })?;
     Ok(outcomes)
 }
 
-fn resolve_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<Vec<HintOutcome>, Error> {
+fn resolve_function<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) -> Result<Vec<HintOutcome>, Error> {
     let graph = FunctionGraph::new(function);
     let markers = Markers::of(function, &graph)?;
     if markers.list.is_empty() {
@@ -60,15 +65,12 @@ fn resolve_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) 
     let resolution = resolve(&flow, &dominators, &forest, &markers.list);
 
     let symbol = function.get_name().to_string_lossy().into_owned();
-    let mut rewrite = Rewrite::new(module, graph, &forest);
-    let mut marked = HashMap::new();
-    for hinted in &resolution.hinted {
-        marked.insert(hinted.id, rewrite.mark_hinted(hinted.id, &markers, hinted.marker, &symbol));
-    }
-    for &id in &resolution.unhinted_inside {
-        rewrite.mark_plain(id);
-    }
-    rewrite.finish();
+    let mut rewrite = Rewrite::new(graph, &forest, ids);
+    let marked: HashMap<LoopId, Result<MarkedLoop, DropReason>> = resolution
+        .hinted
+        .iter()
+        .map(|hinted| (hinted.id, rewrite.mark(hinted.id, &markers, hinted.marker, &symbol)))
+        .collect();
 
     let outcomes = resolution.hints.iter().map(|hint| {
         let verdict = hint.verdict.and_then(|id| marked[&id].clone());
@@ -81,24 +83,23 @@ fn resolve_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) 
     Ok(outcomes)
 }
 
-/// One function's latches and loop IDs in work.
+/// One function's hinted loops in work.
 struct Rewrite<'a, 'ctx> {
     graph: FunctionGraph<'ctx>,
     forest: &'a LoopForest,
-    ids: LoopIds<'ctx>,
+    ids: &'a LoopIds<'ctx>,
     /// The properties of every loop's latches before any was touched: a block that ends two loops has one ID for both.
     existing: Vec<Existing<'ctx>>,
 }
 
 impl<'a, 'ctx> Rewrite<'a, 'ctx> {
-    fn new(module: &Module<'ctx>, graph: FunctionGraph<'ctx>, forest: &'a LoopForest) -> Rewrite<'a, 'ctx> {
-        let ids = LoopIds::new(module.get_context());
+    fn new(graph: FunctionGraph<'ctx>, forest: &'a LoopForest, ids: &'a LoopIds<'ctx>) -> Rewrite<'a, 'ctx> {
         let terminators = |id: LoopId| forest.get(id).latches.iter().filter_map(|&latch| graph.terminator(latch));
         let existing = forest.ids().map(|id| ids.existing(terminators(id))).collect();
         Rewrite { graph, forest, ids, existing }
     }
 
-    fn mark_hinted(
+    fn mark(
         &mut self,
         id: LoopId,
         markers: &Markers<'ctx>,
@@ -128,33 +129,13 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         }
         block.get_name().to_string_lossy().into_owned()
     }
-
-    /// A loop that cannot be given a single latch stays without an ID: LLVM could not move one onto it either.
-    fn mark_plain(&mut self, id: LoopId) {
-        let latch = single_latch(&mut self.graph, self.forest.get(id));
-        if let Some(terminator) = latch.ok().and_then(|latch| self.graph.terminator(latch)) {
-            self.ids.write_plain(terminator, &self.existing[id.index()]);
-        }
-    }
-
-    /// Blocks that were latches and are none now lose their ID, which would be stale.
-    fn finish(self) {
-        let latches = |forest: &LoopForest| -> HashSet<Block> {
-            forest.loops().iter().flat_map(|found| found.latches.iter().copied()).collect()
-        };
-        let now = latches(&LoopForest::of(&self.graph));
-        for &stale in latches(self.forest).difference(&now) {
-            if let Some(terminator) = self.graph.terminator(stale) {
-                self.ids.remove(terminator);
-            }
-        }
-    }
 }
 
 /// The markers' declarations are not needed any more. A use that is left is none of ours.
 fn remove_declarations(module: &Module<'_>) -> Result<(), Error> {
     for marker in [ENTER_MARKER, BODY_MARKER] {
-        let Some(declaration) = module.get_function(marker) else { continue };
+        let declaration = module.get_function(marker).filter(|function| function.count_basic_blocks() == 0);
+        let Some(declaration) = declaration else { continue };
         if declaration.as_global_value().as_pointer_value().get_first_use().is_some() {
             return Err(Error::MarkerEscapes { marker });
         }

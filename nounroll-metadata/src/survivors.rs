@@ -1,6 +1,8 @@
 //! What is left of each hint after optimization.
 //!
-//! Only true latches count: unrolling can leave a copy of the loop ID on a branch that does not jump back.
+//! Only true latches count: unrolling can leave a copy of the loop ID on a branch that does not jump back. A latch speaks
+//! for the innermost loop around it alone, although it may end outer loops too; that is how LLVM prints `.pragma
+//! "nounroll"`, so a loop counts here exactly if it would be printed with one.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::LoopIds;
@@ -26,8 +28,11 @@ pub fn surviving_loops(module: &Module<'_>) -> Vec<SurvivingLoop> {
     let mut found = Vec::new();
     for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
         let graph = FunctionGraph::new(function);
-        for natural in LoopForest::of(&graph).loops() {
-            let mut latches = natural.latches.iter().filter_map(|&latch| graph.terminator(latch));
+        let forest = LoopForest::of(&graph);
+        for id in forest.ids() {
+            let natural = forest.get(id);
+            let own = natural.latches.iter().filter(|&&latch| forest.innermost(latch) == Some(id));
+            let mut latches = own.filter_map(|&latch| graph.terminator(latch));
             if let Some((site, origin)) = latches.find_map(|terminator| ids.read_site(terminator)) {
                 let function = function.get_name().to_string_lossy().into_owned();
                 let header = graph.llvm_block(natural.header).get_name().to_string_lossy().into_owned();

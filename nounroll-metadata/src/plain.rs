@@ -1,0 +1,67 @@
+//! IDs for the loops without hint.
+//!
+//! LLVM folds an empty latch into the blocks that jump to it, and the latch's ID goes to their terminators. Such a block
+//! may end another loop as well: an inner loop that is tested at its bottom, or an outer loop that the inner one continues
+//! directly. That loop would then have the hint too. Where both latches have an ID, LLVM leaves them alone; an ID without
+//! properties does not count.
+//!
+//! Which loops come to lie in or around each other is known only after inlining. So where a module has a hint, every loop
+//! in it gets an ID.
+
+use crate::graph::FunctionGraph;
+use crate::loop_id::{Existing, LoopIds};
+use codegen_pass::{Block, ControlFlow, LoopForest, LoopId, MergeLatches, single_latch};
+use inkwell::values::{FunctionValue, InstructionValue};
+use std::collections::HashSet;
+
+/// Gives every loop of the function that carries no hint an ID of its own. IDs on blocks that are no latch (any more)
+/// are taken off.
+pub fn mark_plain_loops<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) {
+    let mut graph = FunctionGraph::new(function);
+    let forest = LoopForest::of(&graph);
+    if forest.loops().is_empty() {
+        return;
+    }
+    let plain: Vec<(LoopId, Existing<'ctx>)> = forest
+        .ids()
+        .filter(|&id| !is_hinted(ids, &graph, &forest, id))
+        // A block that ends two loops has one ID for both, so it is read before the first of them is touched.
+        .map(|id| (id, ids.existing(terminators(&graph, &forest, id))))
+        .collect();
+    for (id, existing) in plain {
+        // A loop that cannot be given a single latch stays without an ID: LLVM could not fold into it either.
+        let latch = single_latch(&mut graph, forest.get(id));
+        if let Some(terminator) = latch.ok().and_then(|latch| graph.terminator(latch)) {
+            ids.write_plain(terminator, &existing);
+        }
+    }
+    remove_stale(ids, &graph);
+}
+
+fn terminators<'a, 'ctx>(
+    graph: &'a FunctionGraph<'ctx>,
+    forest: &'a LoopForest,
+    id: LoopId,
+) -> impl Iterator<Item = InstructionValue<'ctx>> + 'a {
+    forest.get(id).latches.iter().filter_map(|&latch| graph.terminator(latch))
+}
+
+/// Hinted loops have a single latch by now, which names the hint.
+fn is_hinted<'ctx>(ids: &LoopIds<'ctx>, graph: &FunctionGraph<'ctx>, forest: &LoopForest, id: LoopId) -> bool {
+    match forest.get(id).latches[..] {
+        [latch] if graph.ends_in_plain_jump(latch) => {
+            graph.terminator(latch).is_some_and(|terminator| ids.read_site(terminator).is_some())
+        }
+        _ => false,
+    }
+}
+
+fn remove_stale<'ctx>(ids: &LoopIds<'ctx>, graph: &FunctionGraph<'ctx>) {
+    let forest = LoopForest::of(graph);
+    let latches: HashSet<Block> = forest.loops().iter().flat_map(|found| found.latches.iter().copied()).collect();
+    for block in (0..graph.block_count()).map(Block::new).filter(|block| !latches.contains(block)) {
+        if let Some(terminator) = graph.terminator(block) {
+            ids.remove(terminator);
+        }
+    }
+}
