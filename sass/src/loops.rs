@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use codegen_pass::{Flow, LoopForest};
+use codegen_pass::{Block, Flow, LoopForest};
 
 use crate::{Frame, Graph, Instruction, Section, Source};
 
@@ -51,21 +51,31 @@ pub(crate) fn loops_of<'m>(graph: &Graph, section: &'m Section) -> (Vec<Loop<'m>
 }
 
 fn describe<'m>(graph: &Graph, section: &'m Section, forest: &LoopForest) -> Vec<Loop<'m>> {
-    let first = |block: usize| graph.blocks[block].code.start;
-    let last = |block: usize| graph.blocks[block].code.end - 1;
-    let one = |(id, found): (codegen_pass::LoopId, &codegen_pass::Loop)| {
-        let blocks: Vec<usize> = forest.blocks(id).map(|block| block.index()).collect();
-        let instructions = blocks.iter().flat_map(|&block| &section.instructions[graph.blocks[block].code.clone()]);
-        Loop {
-            header: section.instructions[first(found.header.index())].address,
-            latches: found.latches.iter().map(|latch| section.instructions[last(latch.index())].address).collect(),
-            depth: found.depth,
-            parent: found.parent.map(|parent| parent.index()),
-            instructions: instructions.collect(),
-            blocks,
-        }
+    let code = |block: usize| &section.instructions[graph.blocks[block].code.clone()];
+    let first = |block: Block| code(block.index())[0].address;
+    let last = |block: &Block| code(block.index()).last().map_or(0, |instruction| instruction.address);
+    let one = |(found, blocks): (&codegen_pass::Loop, Vec<usize>)| Loop {
+        header: first(found.header),
+        latches: found.latches.iter().map(last).collect(),
+        depth: found.depth,
+        parent: found.parent.map(|parent| parent.index()),
+        instructions: blocks.iter().flat_map(|&block| code(block)).collect(),
+        blocks,
     };
-    forest.ids().zip(forest.loops()).map(one).collect()
+    forest.loops().iter().zip(blocks_of(forest, graph.blocks.len())).map(one).collect()
+}
+
+/// The blocks of every loop, in ascending order. A block belongs to its innermost loop and to all around that.
+fn blocks_of(forest: &LoopForest, count: usize) -> Vec<Vec<usize>> {
+    let mut blocks = vec![Vec::new(); forest.loops().len()];
+    for block in 0..count {
+        let mut inside = forest.innermost(Block::new(block));
+        while let Some(id) = inside {
+            blocks[id.index()].push(block);
+            inside = forest.get(id).parent;
+        }
+    }
+    blocks
 }
 
 /// Is there a cycle that is no natural loop? Without the branches back to headers, is there still a cycle: can the
@@ -74,7 +84,7 @@ fn is_irreducible(graph: &Graph, forest: &LoopForest) -> bool {
     let flow = Flow::of(graph);
     let back: BTreeSet<_> =
         forest.loops().iter().flat_map(|l| l.latches.iter().map(|&latch| (latch, l.header))).collect();
-    let forward = |&block: &codegen_pass::Block| {
+    let forward = |&block: &Block| {
         let back = &back;
         flow.successors(block).iter().copied().filter(move |&to| !back.contains(&(block, to)))
     };
