@@ -1,1 +1,49 @@
-//! Under construction.
+//! What the whole-system tests share: the command as a library on this checkout, and as a program.
+//!
+//! The tests themselves are in `tests/tests`, one file a promise. They take set-up for granted: `./latch test` does it
+//! before it runs them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cargo_latch::audit::{Entry, audit};
+use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile};
+use cargo_latch::setup::{self, Progress};
+
+/// The checkout's folder.
+pub fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package lies in the checkout").to_owned()
+}
+
+/// A crate of `tests/fixtures`.
+pub fn fixture(name: &str) -> PathBuf {
+    checkout().join("tests/fixtures").join(name)
+}
+
+/// Architectures by name.
+pub fn archs(names: &[&str]) -> Vec<Arch> {
+    names.iter().map(|name| name.parse().expect("a test names an architecture")).collect()
+}
+
+/// A builder for the workspace at `folder`.
+pub fn builder(folder: &Path, hints: HintMode, profile: Profile) -> Builder {
+    let args = BuildArgs { packages: Vec::new(), archs: Vec::new(), hints, profile, features: Vec::new() };
+    Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done")
+}
+
+/// The audit of one package on several architectures.
+pub fn audits(builder: &Builder, package: &str, names: &[&str]) -> Vec<Entry> {
+    let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");
+    archs(names).iter().map(|arch| audit(builder, &found[0], arch).expect("the package builds")).collect()
+}
+
+/// The command as a user runs it, in `folder`.
+pub fn latch(folder: &Path, arguments: &[&str]) -> Output {
+    let program = setup::beside("cargo-latch").expect("cargo-latch has been built");
+    Command::new(program).args(arguments).current_dir(folder).output().expect("cargo-latch runs")
+}
+
+/// Both outputs of a program, for messages.
+pub fn shown(output: &Output) -> String {
+    format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}

@@ -77,7 +77,12 @@ impl Builder {
             HintMode::Mir => Some(setup::ensure_rustc_dev(progress)?),
         };
         let plugin = compiler.map(|compiler| Plugin::ensure(compiler, &tools, progress)).transpose()?;
-        let workspace = Workspace::at(folder, &tools.toolchain)?;
+        let workspace = std::thread::scope(|scope| {
+            let archs = scope.spawn(|| options::check_known(&args.archs, &tools.toolchain));
+            let workspace = Workspace::at(folder, &tools.toolchain)?;
+            archs.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            anyhow::Ok(workspace)
+        })?;
         Ok(Builder { tools, workspace, linker, plugin, profile: args.profile, features: args.features.clone() })
     }
 

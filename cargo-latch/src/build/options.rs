@@ -3,7 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+
+use super::wrapper::DEVICE_TARGET;
+use crate::setup::Toolchain;
+use crate::setup::toolchain::RUST_VERSION;
 
 /// Where hints are resolved first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -81,6 +86,18 @@ impl FromStr for Arch {
             return Err(format!("`{text}` is no GPU architecture: write sm_80, sm_90, sm_120a, …"));
         }
         Ok(Arch(text.to_owned()))
+    }
+}
+
+/// Refuses an architecture that the compiler does not know: LLVM would only warn, and build for its oldest one.
+pub fn check_known(archs: &[Arch], toolchain: &Toolchain) -> Result<()> {
+    let printed = toolchain.rustc().args(["--print", "target-cpus", "--target", DEVICE_TARGET]).output();
+    let printed = printed.context("cannot run rustc")?.stdout;
+    let printed = String::from_utf8_lossy(&printed);
+    let known: Vec<&str> = printed.split_whitespace().filter(|word| word.starts_with("sm_")).collect();
+    match archs.iter().find(|arch| !known.contains(&arch.name())) {
+        Some(arch) => bail!("`{arch}` is no GPU that Rust {RUST_VERSION} knows; it knows {}", known.join(", ")),
+        None => Ok(()),
     }
 }
 

@@ -1,0 +1,109 @@
+//! The promise: every hint in the source has a record, with a reason where it was not kept, and both modes say the same.
+
+use std::collections::BTreeMap;
+
+use cargo_latch::audit::{Entry, Hint};
+use cargo_latch::build::{HintMode, Profile};
+use codegen_pass::report::Status;
+use latch_tests::{audits, builder, checkout, fixture, latch, shown};
+
+/// The hints of the crate of hopeless ones: the comment at the loop, and what the record must say.
+const DROPPED: [(&str, Status, Option<&str>); 7] = [
+    ("outside", Status::Dropped, Some("the loop never repeats")),
+    ("never repeats", Status::Dropped, Some("the loop never repeats")),
+    ("dead", Status::NotCompiled, Some("no kernel reaches the loop")),
+    ("after return", Status::NotCompiled, Some("no kernel reaches the loop")),
+    ("deleted", Status::Dropped, Some("nothing is left to keep rolled")),
+    ("unused", Status::NotCompiled, Some("no kernel reaches the loop")),
+    ("kept", Status::Honoured, None),
+];
+
+/// The lines that end in the comments of [`DROPPED`].
+fn lines() -> BTreeMap<String, u32> {
+    let source = std::fs::read_to_string(fixture("dropped").join("src/lib.rs")).expect("the fixture is there");
+    let commented = source.lines().zip(1..).filter_map(|(line, number)| {
+        let (_, comment) = line.split_once("{ // ")?;
+        Some((comment.to_owned(), number))
+    });
+    commented.collect()
+}
+
+#[test]
+fn every_hopeless_hint_has_its_record_and_its_reason() {
+    let lines = lines();
+    for hints in [HintMode::Llvm, HintMode::Mir] {
+        let entry = audits(&builder(&fixture("dropped"), hints, Profile::Release), "dropped", &["sm_90"]).remove(0);
+        assert_eq!(entry.hints.len(), DROPPED.len());
+        for (comment, status, reason) in DROPPED {
+            let line = lines[comment];
+            let hint = entry.hints.iter().find(|hint| hint.line == line);
+            let hint = hint.unwrap_or_else(|| panic!("{comment} has a record"));
+            assert_eq!(hint.status, status, "{comment}");
+            let said = hint.reason.as_deref().unwrap_or_default();
+            assert_eq!(hint.reason.is_some(), reason.is_some(), "{comment}: {said}");
+            assert!(said.contains(reason.unwrap_or_default()), "{comment}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_hint_never_slips_to_the_loop_around_it() {
+    let entry =
+        audits(&builder(&fixture("dropped"), HintMode::Llvm, Profile::Release), "dropped", &["sm_90"]).remove(0);
+    let kernel = entry.kernels.iter().find(|kernel| kernel.name == "never_repeats").expect("the kernel is there");
+    assert_eq!(kernel.marked_latches, 0);
+}
+
+#[test]
+fn the_audit_fails_where_a_hint_was_dropped_and_only_there() {
+    let dropped = latch(&fixture("dropped"), &["audit", "--hints", "llvm"]);
+    assert_eq!(dropped.status.code(), Some(1), "{}", shown(&dropped));
+    assert!(shown(&dropped).contains("DROPPED"), "{}", shown(&dropped));
+    let clean = latch(&checkout(), &["audit", "--hints", "llvm", "-p", "nounroll"]);
+    assert_eq!(clean.status.code(), Some(0), "{}", shown(&clean));
+}
+
+/// What a record says, whichever function rustc has put the loop in.
+fn by_site(entry: &Entry) -> BTreeMap<(String, u32), (Status, Option<String>, Option<u64>)> {
+    let value = |hint: &Hint| (hint.status, hint.reason.clone(), hint.factor);
+    entry.hints.iter().map(|hint| ((hint.file.clone(), hint.line), value(hint))).collect()
+}
+
+#[test]
+fn both_modes_have_equal_records() {
+    for (folder, package) in [(checkout(), "nounroll"), (fixture("dropped"), "dropped")] {
+        for profile in [Profile::Release, Profile::Dev] {
+            let [llvm, mir] = [HintMode::Llvm, HintMode::Mir]
+                .map(|hints| audits(&builder(&folder, hints, profile), package, &["sm_90"]).remove(0));
+            assert_eq!(by_site(&llvm), by_site(&mir), "{package}, {profile}");
+            let marked = |entry: &Entry| entry.kernels.iter().map(|kernel| kernel.marked_latches).collect::<Vec<_>>();
+            assert_eq!(marked(&llvm), marked(&mir), "{package}, {profile}");
+        }
+    }
+}
+
+#[test]
+fn the_json_report_has_every_field_that_its_readers_rely_on() {
+    let output =
+        latch(&checkout(), &["audit", "--hints", "llvm", "-p", "nounroll", "--arch", "sm_80,sm_120a", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    let archs: Vec<_> = report.as_array().expect("an array").iter().map(|entry| entry["arch"].clone()).collect();
+    assert_eq!(archs, ["sm_80", "sm_120a"], "in the order asked");
+    let keys = |value: &serde_json::Value| {
+        let mut keys: Vec<String> = value.as_object().expect("an object").keys().cloned().collect();
+        keys.sort();
+        keys.join(" ")
+    };
+    let entry = &report[0];
+    assert_eq!(keys(entry), "arch hints kernels mode package profile route");
+    assert_eq!(
+        (&entry["route"], &entry["mode"], &entry["profile"]),
+        (&"llc".into(), &"llvm".into(), &"release".into())
+    );
+    assert_eq!(keys(&entry["hints"][0]), "factor file instances kind line reason status");
+    assert_eq!(keys(&entry["hints"][0]["instances"][0]), "function loops_after_opt reason status");
+    let kernel = &entry["kernels"][0];
+    assert_eq!(keys(kernel), "marked_latches name pragmas registers sass shared_bytes spill_bytes stack_bytes");
+    let sass = "calls global_loads global_stores helper_calls instructions local_loads local_stores loops";
+    assert_eq!(keys(&kernel["sass"]), sass);
+}
