@@ -426,8 +426,10 @@ fn conflicts(mask: u32, off: &L64, bytes: u32) -> u64 {
     if words == 1 && mask == !0 {
         let base = off[0] / 4;
         let stride = (off[1] / 4).wrapping_sub(base);
-        if stride <= 1 && (0..LANES).all(|l| off[l] / 4 == base + stride * l as u64) {
-            return 0;
+        let regular = (0..LANES).fold(0, |d, l| d | (off[l] / 4) ^ base.wrapping_add(stride.wrapping_mul(l as u64)));
+        if regular == 0 {
+            // A step of 2^n banks meets itself 2^n times; no step at all is one word for all.
+            return if stride == 0 { 0 } else { (1 << stride.trailing_zeros().min(5)) - 1 };
         }
     }
     let chunk = (LANES / words).max(4);

@@ -93,6 +93,10 @@ impl<T: Scalar> From<Buffer<T>> for Arg {
 }
 
 impl Arg {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// A structure passed by value, as its bytes.
     pub fn bytes(bytes: Vec<u8>) -> Arg {
         let name = format!("a structure of {} bytes", bytes.len());

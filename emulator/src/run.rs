@@ -69,7 +69,7 @@ impl Exec<'_> {
             if let Some(t) = self.tally.as_deref_mut() {
                 let p = &mut t.per[pc as usize];
                 p.warps += 1;
-                p.threads += u64::from(on.count_ones());
+                p.threads += if on == !0 { LANES as u64 } else { u64::from(on.count_ones()) };
             }
             self.set_mask(on);
             let next = if inst.flow == Flow::Plain {
