@@ -7,6 +7,7 @@
 use crate::markers::Markers;
 use crate::pass::Settled;
 use codegen_pass::{DropReason, HintKind, Site};
+use rustc_errors::{Diag, EmissionGuarantee};
 use rustc_middle::mir::{Body, SourceInfo, SourceScope};
 use rustc_middle::ty::TyCtxt;
 use rustc_middle::ty::print::with_no_trimmed_paths;
@@ -36,24 +37,25 @@ impl Level {
         asked.filter_map(|&(_, value)| parse_level(sess, value)).max().unwrap_or(Level::Warn)
     }
 
-    fn emit(self, tcx: TyCtxt<'_>, span: Span, text: String, notes: &[String], help: Option<&str>) {
-        let dcx = tcx.dcx();
+    fn emit(self, tcx: TyCtxt<'_>, span: Span, text: String, note: String, help: Option<&'static str>) {
         match self {
             Level::Allow => {}
-            Level::Warn => {
-                let mut message = dcx.struct_span_warn(span, text);
-                notes.iter().for_each(|note| _ = message.note(note.clone()));
-                help.into_iter().for_each(|help| _ = message.help(help.to_owned()));
-                message.emit();
-            }
-            Level::Deny => {
-                let mut message = dcx.struct_span_err(span, text);
-                notes.iter().for_each(|note| _ = message.note(note.clone()));
-                help.into_iter().for_each(|help| _ = message.help(help.to_owned()));
-                message.emit();
-            }
+            Level::Warn => with_notes(tcx.dcx().struct_span_warn(span, text), note, help).emit(),
+            Level::Deny => _ = with_notes(tcx.dcx().struct_span_err(span, text), note, help).emit(),
         }
     }
+}
+
+fn with_notes<'a, G: EmissionGuarantee>(
+    mut message: Diag<'a, G>,
+    note: String,
+    help: Option<&'static str>,
+) -> Diag<'a, G> {
+    message.note(note);
+    if let Some(help) = help {
+        message.help(help);
+    }
+    message
 }
 
 fn parse_level(sess: &Session, value: Option<Symbol>) -> Option<Level> {
@@ -87,13 +89,12 @@ pub fn dropped<'tcx>(
     }
     let kind = site.parse::<Site>().map_or(HintKind::Nounroll, |site| site.kind);
     let text = format!("`#[{kind}]` is dropped: {reason}");
-    level.emit(tcx, loop_span(place.span), text, &[function_note(tcx, body, place)], help(reason));
+    level.emit(tcx, loop_span(place.span), text, function_note(tcx, body, place), help(reason));
 }
 
-/// Tells that a marker cannot be read.
+/// Tells that a marker cannot be read. An error at any level, since the link stage would refuse the crate.
 pub fn unreadable<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo, reason: &str) {
-    let notes = [function_note(tcx, body, place)];
-    Level::of(tcx.sess).emit(tcx, loop_span(place.span), reason.to_owned(), &notes, None);
+    Level::Deny.emit(tcx, loop_span(place.span), reason.to_owned(), function_note(tcx, body, place), None);
 }
 
 fn help(reason: DropReason) -> Option<&'static str> {
@@ -102,7 +103,7 @@ fn help(reason: DropReason) -> Option<&'static str> {
             "every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop",
         ),
         DropReason::Irreducible | DropReason::NoEnter => {
-            Some("a compiler pass has changed the loop's shape: `-Zmir-enable-passes=-JumpThreading` keeps it")
+            Some("a pass of the compiler has given the loop this shape: fewer jumps in and around it may help")
         }
         DropReason::Unreachable | DropReason::Conflict | DropReason::FixedBackEdge => None,
     }

@@ -165,9 +165,11 @@ fn a_marker_whose_site_is_no_constant_is_told_of() {
         }";
     for level in [0, 3] {
         let compiled = Session::new("no-constant", level).compile("t", source);
-        let message = "a loop hint's marker does not name its site by a constant: only the attributes may call markers";
+        let message =
+            "error: a loop hint's marker does not name its site by a constant: only the attributes may call markers";
         assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
         assert_eq!(compiled.count("t.rs:5:29"), 1, "{}", compiled.messages);
+        assert!(!compiled.success, "the link stage could not read it either");
         assert_eq!(compiled.changed(), [""; 0]);
     }
 }
@@ -175,7 +177,8 @@ fn a_marker_whose_site_is_no_constant_is_told_of() {
 #[test]
 fn a_site_in_another_format_is_told_of() {
     let source = "#[unsafe(no_mangle)] pub fn odd(n: usize) { for _ in 0..n { __latch_loop_body(\"line 3\", 1); } }";
-    let compiled = Session::new("other-format", 3).compile("t", source);
+    let session = Session::new("other-format", 3).argument("--cfg").argument("latch_hints=\"allow\"");
+    let compiled = session.compile("t", source);
     assert_eq!(compiled.count("`line 3` is no hint site (kind|package|file|line|column)"), 1, "{}", compiled.messages);
 }
 
