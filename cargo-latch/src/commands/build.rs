@@ -14,6 +14,19 @@ use crate::setup::Progress;
 pub struct Args {
     #[command(flatten)]
     build: BuildArgs,
+
+    /// What to make
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "ptx,cubin")]
+    emit: Vec<Output>,
+}
+
+/// A kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// PTX; always made
+    Ptx,
+    /// Machine code
+    Cubin,
 }
 
 /// Prints the path of every file made.
@@ -24,6 +37,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         for arch in &args.build.archs {
             let built = builder.build(&kernels, arch, None)?;
             print_line(built.ptx.display())?;
+            if !args.emit.contains(&Output::Cubin) {
+                continue;
+            }
             match &builder.tools.cuda {
                 Ok(cuda) => {
                     let options = AssembleOptions::default();

@@ -4,12 +4,12 @@
 //! here, is printed as one line of causes, and gives exit code 2.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
 
 pub mod audit;
 pub mod build;
@@ -82,9 +82,10 @@ fn without_cargo_name(args: impl Iterator<Item = OsString>) -> impl Iterator<Ite
 
 /// Shows warnings by default; `RUST_LOG` asks for more.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    let plain = tracing_subscriber::fmt().with_env_filter(filter).without_time().with_target(false);
-    plain.with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr).init();
+    let asked = std::env::var("RUST_LOG").ok().and_then(|asked| asked.parse().ok());
+    let filter = asked.unwrap_or_else(|| Targets::new().with_default(tracing::Level::WARN));
+    let lines = tracing_subscriber::fmt::layer().without_time().with_target(false).with_ansi(false);
+    tracing_subscriber::registry().with(lines.with_writer(std::io::stderr).with_filter(filter)).init();
 }
 
 #[cfg(test)]
