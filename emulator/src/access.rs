@@ -319,7 +319,9 @@ impl<'a> Exec<'a> {
         let mut off = [0; LANES];
         let bits = self.span(addr, &mut off);
         let len = self.w.local_bytes();
-        self.check(&off, bits, bytes, len, |_, l| format!("byte {} of the thread's local memory ({len} bytes in use)", off[l]))?;
+        self.check(&off, bits, bytes, len, |_, l| {
+            format!("byte {} of the thread's local memory ({len} bytes in use)", off[l])
+        })?;
         Ok(off)
     }
 

@@ -33,7 +33,13 @@ impl Worker {
     }
 
     /// Runs a block to its end.
-    pub(crate) fn block(&mut self, prog: &Program, env: &Env<'_>, mem: &Memory, block: [u32; 3]) -> Result<(), Box<Fault>> {
+    pub(crate) fn block(
+        &mut self,
+        prog: &Program,
+        env: &Env<'_>,
+        mem: &Memory,
+        block: [u32; 3],
+    ) -> Result<(), Box<Fault>> {
         let n = env.threads().div_ceil(LANES as u32) as usize;
         self.warps.resize_with(n, Warp::default);
         self.shared.reset(&env.layout, n, env.track, env.races);
@@ -47,7 +53,14 @@ impl Worker {
         self.turns(prog, env, mem, block)
     }
 
-    fn exec<'a>(&'a mut self, prog: &'a Program, env: &'a Env<'a>, mem: &'a Memory, block: [u32; 3], w: usize) -> Exec<'a> {
+    fn exec<'a>(
+        &'a mut self,
+        prog: &'a Program,
+        env: &'a Env<'a>,
+        mem: &'a Memory,
+        block: [u32; 3],
+        w: usize,
+    ) -> Exec<'a> {
         Exec {
             prog,
             env,
@@ -163,7 +176,8 @@ impl Worker {
                 if let State::Barrier { id } = g.state {
                     let b = self.shared.barriers[id as usize];
                     let missing = self.absent(prog, id);
-                    let kind = FaultKind::BarrierNotReached { barrier: id, arrived: b.arrived, expected: b.expected, missing };
+                    let kind =
+                        FaultKind::BarrierNotReached { barrier: id, arrived: b.arrived, expected: b.expected, missing };
                     return fault(prog, env, block, kind, g.pc, g.base.func, w.index * 32 + g.mask.trailing_zeros());
                 }
             }
@@ -200,7 +214,10 @@ impl Worker {
                 let inst = &prog.code[g.pc as usize];
                 let lane = w.index * 32 + g.mask.trailing_zeros();
                 let n = g.mask.count_ones();
-                parts.push(format!("{n} from thread {lane} wait at PTX line {} (`{}`)", inst.line, prog.names[inst.name as usize]));
+                parts.push(format!(
+                    "{n} from thread {lane} wait at PTX line {} (`{}`)",
+                    inst.line, prog.names[inst.name as usize]
+                ));
                 if parts.len() == 4 {
                     parts.push("…".into());
                     return parts.join(", ");
@@ -275,7 +292,10 @@ impl Exec<'_> {
         let ids = self.get32(inst.a);
         let id = ids[lane];
         if id >= 16 || lanes(on).any(|l| ids[l] != id) {
-            return self.stop(lane, FaultKind::Operand(format!("a barrier number must be the same in all lanes and below 16, not {id}")));
+            return self.stop(
+                lane,
+                FaultKind::Operand(format!("a barrier number must be the same in all lanes and below 16, not {id}")),
+            );
         }
         let whole = self.env.threads();
         let expected = match inst.b.file {
@@ -283,7 +303,12 @@ impl Exec<'_> {
             _ => self.get32(inst.b)[lane],
         };
         if expected == 0 || expected % 32 != 0 && expected != whole || expected > whole.next_multiple_of(32) {
-            return self.stop(lane, FaultKind::Operand(format!("a barrier for {expected} threads in a block of {whole}: it must be a multiple of 32")));
+            return self.stop(
+                lane,
+                FaultKind::Operand(format!(
+                    "a barrier for {expected} threads in a block of {whole}: it must be a multiple of 32"
+                )),
+            );
         }
         let votes = if inst.x >= BAR_POPC { (self.pred(inst.c) & on).count_ones() } else { 0 };
         let warp = self.w.index;
@@ -291,13 +316,19 @@ impl Exec<'_> {
         let bar = &mut self.sh.barriers[id as usize];
         if bar.arrived > 0 && bar.expected != expected {
             let other = bar.expected;
-            return self.stop(lane, FaultKind::Operand(format!("barrier {id} is waited for with {expected} threads here and {other} elsewhere")));
+            return self.stop(
+                lane,
+                FaultKind::Operand(format!(
+                    "barrier {id} is waited for with {expected} threads here and {other} elsewhere"
+                )),
+            );
         }
         bar.expected = expected;
         bar.arrived += on.count_ones();
         // A count names whole warps: lanes that have no thread count as come with the first of theirs.
         if expected != whole && bar.warps >> warp & 1 == 0 {
-            bar.arrived += (!exists).count_ones() + if self.env.exited_pass { (exited & exists).count_ones() } else { 0 };
+            bar.arrived +=
+                (!exists).count_ones() + if self.env.exited_pass { (exited & exists).count_ones() } else { 0 };
         }
         bar.warps |= 1 << warp;
         bar.votes += votes;

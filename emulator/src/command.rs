@@ -126,7 +126,12 @@ fn bad<T>(text: &str, what: impl Into<String>) -> Result<T, CommandError> {
     Err(CommandError::Argument { text: text.into(), what: what.into() })
 }
 
-fn argument(device: &mut Device, text: &str, param: Option<(Ty, bool, String)>, outputs: &mut Vec<Output>) -> Result<Arg, CommandError> {
+fn argument(
+    device: &mut Device,
+    text: &str,
+    param: Option<(Ty, bool, String)>,
+    outputs: &mut Vec<Output>,
+) -> Result<Arg, CommandError> {
     if let Some((name, rest)) = text.split_once('[')
         && dtype(name).is_some()
     {
@@ -209,7 +214,13 @@ fn file(device: &mut Device, text: &str, outputs: &mut Vec<Output>) -> Result<Ar
 }
 
 /// `f32[64,16]`, with `=value` and `:y.npy` behind it.
-fn fresh(device: &mut Device, text: &str, name: &str, rest: &str, outputs: &mut Vec<Output>) -> Result<Arg, CommandError> {
+fn fresh(
+    device: &mut Device,
+    text: &str,
+    name: &str,
+    rest: &str,
+    outputs: &mut Vec<Output>,
+) -> Result<Arg, CommandError> {
     let Some((dims, tail)) = rest.split_once(']') else { return bad(text, "`]` is missing") };
     let shape: Option<Vec<usize>> = dims.split(',').map(|d| d.trim().parse().ok()).collect();
     let Some(shape) = shape else { return bad(text, "the sizes in brackets must be numbers") };

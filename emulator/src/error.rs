@@ -15,7 +15,9 @@ pub enum LoadError {
         what: String,
     },
     /// An instruction the emulator does not know.
-    #[error("PTX line {line}: the emulator does not know the instruction `{name}`; see the table of instructions in its documentation")]
+    #[error(
+        "PTX line {line}: the emulator does not know the instruction `{name}`; see the table of instructions in its documentation"
+    )]
     UnknownInstruction {
         /// Line in the PTX text, from 1.
         line: u32,

@@ -32,7 +32,9 @@ pub enum FaultKind {
         place: String,
     },
     /// A value computed from memory that nothing wrote.
-    #[error("uninitialized: the value loaded from {place} at PTX line {loaded_at} was never written, and this instruction computes with it")]
+    #[error(
+        "uninitialized: the value loaded from {place} at PTX line {loaded_at} was never written, and this instruction computes with it"
+    )]
     Uninitialized {
         /// The address, in words.
         place: String,
@@ -40,7 +42,9 @@ pub enum FaultKind {
         loaded_at: u32,
     },
     /// Two threads of a block used the same shared memory with no barrier between them, one of them to write.
-    #[error("race in shared memory: this {this} of {place} and the {other} by thread {other_thread} at PTX line {other_line} have no barrier between them")]
+    #[error(
+        "race in shared memory: this {this} of {place} and the {other} by thread {other_thread} at PTX line {other_line} have no barrier between them"
+    )]
     Race {
         /// `read`, `write` or `atomic`.
         this: &'static str,

@@ -134,7 +134,11 @@ impl<'a> Lowering<'a> {
                 g.bytes = v.count.unwrap_or(0).saturating_mul(u64::from(v.ty.bytes()));
                 self.global_bytes = self.global_bytes.saturating_add(g.bytes);
                 if self.global_bytes > MAX_GLOBAL {
-                    return Err(LoadError::TooLarge { line: v.line, what: "the storage of variables", limit: MAX_GLOBAL });
+                    return Err(LoadError::TooLarge {
+                        line: v.line,
+                        what: "the storage of variables",
+                        limit: MAX_GLOBAL,
+                    });
                 }
                 return Ok(());
             }
@@ -171,7 +175,11 @@ impl<'a> Lowering<'a> {
             return if v.init.is_empty() {
                 Ok(())
             } else {
-                Err(LoadError::Symbol { line: v.line, what: "shared memory has no initial value:", name: v.name.into() })
+                Err(LoadError::Symbol {
+                    line: v.line,
+                    what: "shared memory has no initial value:",
+                    name: v.name.into(),
+                })
             };
         };
         let size = v.ty.bytes() as usize;
@@ -191,14 +199,20 @@ impl<'a> Lowering<'a> {
             let value = match self.symbols.get(name) {
                 Some(&Global::Var(g)) => Const::Global(g, off),
                 Some(&Global::Func(f)) => Const::Function(f),
-                _ => return Err(LoadError::Symbol { line: v.line, what: "no variable or function", name: name.into() }),
+                _ => {
+                    return Err(LoadError::Symbol { line: v.line, what: "no variable or function", name: name.into() });
+                }
             };
             let shift = if mask == 0 { 0 } else { mask.trailing_zeros() & !7 };
             relocs.push(Reloc { at, bytes: (size as u32).min(8), shift, value });
         }
         let g = &mut self.prog.globals[n as usize];
         if init.len() as u64 > g.bytes {
-            return Err(LoadError::Symbol { line: v.line, what: "more initial values than elements:", name: v.name.into() });
+            return Err(LoadError::Symbol {
+                line: v.line,
+                what: "more initial values than elements:",
+                name: v.name.into(),
+            });
         }
         g.init = init;
         g.relocs = relocs;
@@ -228,13 +242,7 @@ fn layout(vars: &[Var<'_>], mut at: u64) -> Result<(Vec<Param>, u64), LoadError>
             return Err(LoadError::TooLarge { line: v.line, what: "a parameter", limit: MAX_FRAME });
         }
         at = at.next_multiple_of(u64::from(v.align.max(1)));
-        out.push(Param {
-            ty: v.ty,
-            bytes: bytes as u32,
-            array: v.array,
-            pointer: v.pointer,
-            offset: at as u32,
-        });
+        out.push(Param { ty: v.ty, bytes: bytes as u32, array: v.array, pointer: v.pointer, offset: at as u32 });
         at += bytes;
     }
     Ok((out, at))

@@ -120,7 +120,11 @@ impl<'m, 'a> Body<'m, 'a> {
                     let id = self.label_at.len() as u32;
                     self.label_at.push(None);
                     if self.labels.insert((scope, name), id).is_some() {
-                        return Err(LoadError::Symbol { line: *line, what: "label defined twice:", name: (*name).into() });
+                        return Err(LoadError::Symbol {
+                            line: *line,
+                            what: "label defined twice:",
+                            name: (*name).into(),
+                        });
                     }
                 }
                 Stmt::BranchTargets(name, targets, _) => {
@@ -217,7 +221,11 @@ impl<'m, 'a> Body<'m, 'a> {
             File::Pred | File::None => 2,
         };
         if self.regs[slot] >= MAX_REGS {
-            return Err(LoadError::TooLarge { line, what: "a function's number of registers", limit: u64::from(MAX_REGS) });
+            return Err(LoadError::TooLarge {
+                line,
+                what: "a function's number of registers",
+                limit: u64::from(MAX_REGS),
+            });
         }
         self.regs[slot] += 1;
         Ok(Reg { file, index: self.regs[slot] - 1 })

@@ -149,9 +149,7 @@ pub(crate) fn tri16(x: &mut Exec<'_>, i: &Inst, f: impl Fn(u16, u16, u16) -> u16
 /// Two halves at once.
 #[inline(always)]
 pub(crate) fn bin16x2(x: &mut Exec<'_>, i: &Inst, f: impl Fn(u16, u16) -> u16) -> Done {
-    bin32(x, i, |a, b| {
-        u32::from(f(a as u16, b as u16)) | u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16
-    })
+    bin32(x, i, |a, b| u32::from(f(a as u16, b as u16)) | u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16)
 }
 
 /// Predicates at once.

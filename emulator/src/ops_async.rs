@@ -34,13 +34,17 @@ fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(
             Ok(())
         }
         ["async", "wait_group"] => {
-            let [Operand::Imm(crate::ast::Imm::Int(n))] = raw.operands.as_slice() else { return b.bad(raw, "a literal is needed") };
+            let [Operand::Imm(crate::ast::Imm::Int(n))] = raw.operands.as_slice() else {
+                return b.bad(raw, "a literal is needed");
+            };
             let mut i = b.inst(raw, Class::Async, Taint::Nothing, wait)?;
             i.imm = *n as i64;
             b.emit(i);
             Ok(())
         }
-        ["async", "ca" | "cg", "shared" | "shared::cta", "global", rest @ ..] if rest.iter().all(|m| m.starts_with("L2::")) => {
+        ["async", "ca" | "cg", "shared" | "shared::cta", "global", rest @ ..]
+            if rest.iter().all(|m| m.starts_with("L2::")) =>
+        {
             lower_copy(b, raw)
         }
         _ => b.unknown(raw),
@@ -115,10 +119,11 @@ fn wait(x: &mut Exec<'_>, i: &Inst) -> Done {
     let all = x.mask;
     let (everything, pending) = (i.x != 0, i.imm as u64);
     let commits = x.w.commits;
-    let (mut due, left): (Vec<AsyncCopy>, Vec<AsyncCopy>) = std::mem::take(&mut x.w.copies).into_iter().partition(|c| {
-        let done = c.group.is_some_and(|g| g + pending < commits[c.lane as usize]);
-        all >> c.lane & 1 != 0 && (everything || done)
-    });
+    let (mut due, left): (Vec<AsyncCopy>, Vec<AsyncCopy>) =
+        std::mem::take(&mut x.w.copies).into_iter().partition(|c| {
+            let done = c.group.is_some_and(|g| g + pending < commits[c.lane as usize]);
+            all >> c.lane & 1 != 0 && (everything || done)
+        });
     x.w.copies = left;
     let here = x.pc;
     // Copies of one instruction by different lanes are one store of the warp.

@@ -15,8 +15,18 @@ use crate::softfloat::Round;
 use crate::table::{Class, Family, Taint};
 
 pub(crate) const FAMILIES: &[Family] = &[
-    Family { opcode: "atom", forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|cas|exch|add|inc|dec|min|max}{.noftz}.{b16|b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}", class: Class::Atomic, lower },
-    Family { opcode: "red", forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|add|inc|dec|min|max}{.noftz}.{b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}", class: Class::Atomic, lower },
+    Family {
+        opcode: "atom",
+        forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|cas|exch|add|inc|dec|min|max}{.noftz}.{b16|b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}",
+        class: Class::Atomic,
+        lower,
+    },
+    Family {
+        opcode: "red",
+        forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|add|inc|dec|min|max}{.noftz}.{b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}",
+        class: Class::Atomic,
+        lower,
+    },
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,9 +227,27 @@ fn apply(op: Op, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
         Op::Or => old | b,
         Op::Xor => old ^ b,
         Op::Exch => b,
-        Op::Cas => if old == b { c } else { old },
-        Op::Inc => if old >= b { 0 } else { old + 1 },
-        Op::Dec => if old == 0 || old > b { b } else { old - 1 },
+        Op::Cas => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        Op::Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Op::Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
         Op::Add => match ty {
             Ty::F32 | Ty::F64 | Ty::F16 | Ty::Bf16 => format(ty).add(old, b, Round::Nearest),
             Ty::F16x2 | Ty::Bf16x2 => halves(old, b, |a, b| format(ty).add(a, b, Round::Nearest)),
@@ -252,7 +280,11 @@ fn half_least(ty: Ty, a: u64, b: u64, greatest: bool) -> u64 {
         (true, false) => b,
         (false, true) => a,
         (false, false) => {
-            if (key(a) > key(b)) == greatest { a } else { b }
+            if (key(a) > key(b)) == greatest {
+                a
+            } else {
+                b
+            }
         }
     }
 }

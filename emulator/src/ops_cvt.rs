@@ -109,7 +109,8 @@ fn source<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, k: usize, from: Ty) -> Re
     match &raw.operands[k] {
         op @ Operand::Name(name, _) if crate::special::find(name).is_none() => b.register(raw, op),
         op => {
-            let special = matches!(op, Operand::Name(n, _) if crate::special::find(n).is_some_and(|s| s.file() == File::R64));
+            let special =
+                matches!(op, Operand::Name(n, _) if crate::special::find(n).is_some_and(|s| s.file() == File::R64));
             let file = if special { File::R64 } else { File::of(from).unwrap_or(File::R32) };
             b.src(raw, op, file, from)
         }
@@ -195,7 +196,8 @@ fn float(to: Ty, from: Ty, bits: u64, mode: u32) -> u64 {
     let bits = if mode & TO_INT != 0 { f.round_int(bits, rounding(mode)) } else { bits };
     let mut v = if f.is_nan(bits) && f == t && f == F64 { bits } else { f.to(t, bits, rounding(mode)) };
     let top = 1u64 << (t.exponent + t.fraction);
-    if mode & (SAT | RELU) != 0 && (v & top != 0 || mode & SAT != 0 && t.is_nan(v)) && !(mode & SAT == 0 && t.is_nan(v)) {
+    if mode & (SAT | RELU) != 0 && (v & top != 0 || mode & SAT != 0 && t.is_nan(v)) && !(mode & SAT == 0 && t.is_nan(v))
+    {
         v = 0;
     }
     let one = ((1u64 << (t.exponent - 1)) - 1) << t.fraction;

@@ -120,7 +120,9 @@ fn choose(opcode: &str, ty: Ty, mode: u32, given: usize) -> Option<(usize, ExecF
     let fast32 = ty == Ty::F32 && mode & !(FTZ | APPROX) == 0;
     let ftz = mode & FTZ != 0;
     let wide = matches!(ty, Ty::F32 | Ty::F64);
-    if mode & SAT != 0 && !matches!(opcode, "add" | "sub" | "mul" | "fma" | "mad") || mode & RELU != 0 && opcode != "fma" {
+    if mode & SAT != 0 && !matches!(opcode, "add" | "sub" | "mul" | "fma" | "mad")
+        || mode & RELU != 0 && opcode != "fma"
+    {
         return None;
     }
     Some(match opcode {
@@ -327,7 +329,11 @@ fn least(x: &mut Exec<'_>, i: &Inst, greatest: bool) -> Done {
                 (true, false) => b,
                 (false, true) => a,
                 (false, false) => {
-                    if (order(f, a) > order(f, b)) == greatest { a } else { b }
+                    if (order(f, a) > order(f, b)) == greatest {
+                        a
+                    } else {
+                        b
+                    }
                 }
             };
             if mode & XORSIGN != 0 { m & !top(f) | signs } else { m }

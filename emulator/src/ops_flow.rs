@@ -24,12 +24,32 @@ pub(crate) const ROWS: &[Row] = rows! {
 pub(crate) const FAMILIES: &[Family] = &[
     Family { opcode: "bra", forms: "{.uni}", class: Class::Branch, lower: lower_bra },
     Family { opcode: "brx", forms: ".idx{.uni}", class: Class::Branch, lower: lower_brx },
-    Family { opcode: "call", forms: "{.uni}, of a function or through a register", class: Class::Call, lower: lower_call },
+    Family {
+        opcode: "call",
+        forms: "{.uni}, of a function or through a register",
+        class: Class::Call,
+        lower: lower_call,
+    },
     Family { opcode: "ret", forms: "{.uni}", class: Class::Branch, lower: lower_end },
     Family { opcode: "exit", forms: "", class: Class::Branch, lower: lower_end },
-    Family { opcode: "bar", forms: "{.cta}.{sync|arrive|red.popc.u32|red.and.pred|red.or.pred}, .warp.sync", class: Class::Barrier, lower: lower_bar },
-    Family { opcode: "barrier", forms: "{.cta}.{sync|arrive|red.popc.u32|red.and.pred|red.or.pred}{.aligned}", class: Class::Barrier, lower: lower_bar },
-    Family { opcode: "fence", forms: "{.sc|.acq_rel|.acquire|.release}.{cta|cluster|gpu|sys}, .proxy.*, .mbarrier_init.*", class: Class::Barrier, lower: lower_nothing },
+    Family {
+        opcode: "bar",
+        forms: "{.cta}.{sync|arrive|red.popc.u32|red.and.pred|red.or.pred}, .warp.sync",
+        class: Class::Barrier,
+        lower: lower_bar,
+    },
+    Family {
+        opcode: "barrier",
+        forms: "{.cta}.{sync|arrive|red.popc.u32|red.and.pred|red.or.pred}{.aligned}",
+        class: Class::Barrier,
+        lower: lower_bar,
+    },
+    Family {
+        opcode: "fence",
+        forms: "{.sc|.acq_rel|.acquire|.release}.{cta|cluster|gpu|sys}, .proxy.*, .mbarrier_init.*",
+        class: Class::Barrier,
+        lower: lower_nothing,
+    },
     Family { opcode: "pmevent", forms: "", class: Class::Other, lower: lower_nothing },
     Family { opcode: "setmaxnreg", forms: ".{inc|dec}.sync.aligned.u32", class: Class::Other, lower: lower_nothing },
 ];
@@ -65,7 +85,9 @@ fn lower_brx<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Resu
     let [index, Operand::Name(list, 0)] = raw.operands.as_slice() else {
         return b.bad(raw, "an index and the label of `.branchtargets` are needed");
     };
-    let Some(names) = b.targets.get(list).cloned() else { return b.bad(raw, format!("no `.branchtargets` is called `{list}`")) };
+    let Some(names) = b.targets.get(list).cloned() else {
+        return b.bad(raw, format!("no `.branchtargets` is called `{list}`"));
+    };
     let mut labels = Vec::new();
     for n in names {
         labels.push(b.label(raw, n)?);
@@ -96,7 +118,12 @@ fn passed<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, list: &[Operand<'a>]) -> 
             Operand::Name("_", 0) => {}
             Operand::Name(name, 0) => match b.resolve(name, raw.line)? {
                 Some(Sym::Frame(at, bytes)) => out.push((at, bytes)),
-                _ => return b.bad(raw, format!("`{name}` is not a `.param` variable; registers as arguments are not supported")),
+                _ => {
+                    return b.bad(
+                        raw,
+                        format!("`{name}` is not a `.param` variable; registers as arguments are not supported"),
+                    );
+                }
             },
             _ => return b.bad(raw, "an argument must be a `.param` variable"),
         }
@@ -145,7 +172,13 @@ fn lower_call<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Res
     Ok(())
 }
 
-fn check_call<'a>(b: &Body<'_, 'a>, raw: &RawInst<'a>, f: u32, args: &[(u32, u32)], results: &[(u32, u32)]) -> Result<(), LoadError> {
+fn check_call<'a>(
+    b: &Body<'_, 'a>,
+    raw: &RawInst<'a>,
+    f: u32,
+    args: &[(u32, u32)],
+    results: &[(u32, u32)],
+) -> Result<(), LoadError> {
     let func = &b.l.prog.funcs[f as usize];
     let same = |p: &[crate::program::Param], a: &[(u32, u32)]| {
         p.len() == a.len() && p.iter().zip(a).all(|(p, a)| p.bytes == a.1)

@@ -9,13 +9,33 @@ use crate::program::{File, Inst};
 use crate::table::{Class, Family, Taint};
 
 pub(crate) const FAMILIES: &[Family] = &[
-    Family { opcode: "ld", forms: "{.weak|.volatile|.relaxed|.acquire}{.scope}{.global|.shared|.local|.const|.param}{.cache}{.v2|.v4|.v8}.{b,u,s 8|16|32|64, f16|bf16|f32|f64}", class: Class::Global, lower: lower_ld },
+    Family {
+        opcode: "ld",
+        forms: "{.weak|.volatile|.relaxed|.acquire}{.scope}{.global|.shared|.local|.const|.param}{.cache}{.v2|.v4|.v8}.{b,u,s 8|16|32|64, f16|bf16|f32|f64}",
+        class: Class::Global,
+        lower: lower_ld,
+    },
     Family { opcode: "ldu", forms: "{.global}{.v2|.v4}.type", class: Class::Global, lower: lower_ld },
-    Family { opcode: "st", forms: "{.weak|.volatile|.relaxed|.release}{.scope}{.global|.shared|.local|.param}{.cache}{.v2|.v4|.v8}.{b,u,s 8|16|32|64, f16|bf16|f32|f64}", class: Class::Global, lower: lower_st },
-    Family { opcode: "prefetch", forms: "{.global|.local}.{L1|L2}", class: Class::Other, lower: crate::ops_flow::lower_nothing },
+    Family {
+        opcode: "st",
+        forms: "{.weak|.volatile|.relaxed|.release}{.scope}{.global|.shared|.local|.param}{.cache}{.v2|.v4|.v8}.{b,u,s 8|16|32|64, f16|bf16|f32|f64}",
+        class: Class::Global,
+        lower: lower_st,
+    },
+    Family {
+        opcode: "prefetch",
+        forms: "{.global|.local}.{L1|L2}",
+        class: Class::Other,
+        lower: crate::ops_flow::lower_nothing,
+    },
     Family { opcode: "prefetchu", forms: ".L1", class: Class::Other, lower: crate::ops_flow::lower_nothing },
     Family { opcode: "discard", forms: "{.global}.L2", class: Class::Other, lower: crate::ops_flow::lower_nothing },
-    Family { opcode: "applypriority", forms: "{.global}.L2::evict_normal", class: Class::Other, lower: crate::ops_flow::lower_nothing },
+    Family {
+        opcode: "applypriority",
+        forms: "{.global}.L2::evict_normal",
+        class: Class::Other,
+        lower: crate::ops_flow::lower_nothing,
+    },
 ];
 
 /// The qualifiers of a load or store.

@@ -16,10 +16,30 @@ use crate::table::{Class, Family, Row, Taint};
 pub(crate) const ROWS: &[Row] = &[];
 
 pub(crate) const FAMILIES: &[Family] = &[
-    Family { opcode: "mma", forms: ".sync.aligned.{m16n8k16|m16n8k8}.row.col.{f32|f16}.{f16|bf16|tf32}.{f16|bf16|tf32}.{f32|f16}", class: Class::Tensor, lower: lower_mma },
-    Family { opcode: "ldmatrix", forms: ".sync.aligned.m8n8.{x1|x2|x4}{.trans}{.shared}.b16", class: Class::Shared, lower: lower_matrix },
-    Family { opcode: "stmatrix", forms: ".sync.aligned.m8n8.{x1|x2|x4}{.trans}{.shared}.b16", class: Class::Shared, lower: lower_matrix },
-    Family { opcode: "wgmma", forms: ".mma_async.sync.aligned.m64n{8…256}k16.f32.{f16|bf16}.{f16|bf16}, .fence, .commit_group, .wait_group", class: Class::Tensor, lower: crate::ops_wgmma::lower },
+    Family {
+        opcode: "mma",
+        forms: ".sync.aligned.{m16n8k16|m16n8k8}.row.col.{f32|f16}.{f16|bf16|tf32}.{f16|bf16|tf32}.{f32|f16}",
+        class: Class::Tensor,
+        lower: lower_mma,
+    },
+    Family {
+        opcode: "ldmatrix",
+        forms: ".sync.aligned.m8n8.{x1|x2|x4}{.trans}{.shared}.b16",
+        class: Class::Shared,
+        lower: lower_matrix,
+    },
+    Family {
+        opcode: "stmatrix",
+        forms: ".sync.aligned.m8n8.{x1|x2|x4}{.trans}{.shared}.b16",
+        class: Class::Shared,
+        lower: lower_matrix,
+    },
+    Family {
+        opcode: "wgmma",
+        forms: ".mma_async.sync.aligned.m64n{8…256}k16.f32.{f16|bf16}.{f16|bf16}, .fence, .commit_group, .wait_group",
+        class: Class::Tensor,
+        lower: crate::ops_wgmma::lower,
+    },
 ];
 
 /// A value of a 16- or 32-bit input format as a double.
@@ -29,7 +49,13 @@ pub(crate) fn value(ty: Ty, bits: u32) -> f64 {
 }
 
 /// Registers of one matrix operand.
-pub(crate) fn fragment<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, op: &Operand<'a>, n: usize, write: bool) -> Result<Vec<Reg>, LoadError> {
+pub(crate) fn fragment<'a>(
+    b: &mut Body<'_, 'a>,
+    raw: &RawInst<'a>,
+    op: &Operand<'a>,
+    n: usize,
+    write: bool,
+) -> Result<Vec<Reg>, LoadError> {
     let Operand::Vector(v) = op else { return b.bad(raw, "a matrix operand must be registers in braces") };
     if v.len() != n {
         return b.bad(raw, format!("a matrix operand needs {n} registers, {} are given", v.len()));
@@ -101,7 +127,9 @@ fn exec_mma(x: &mut Exec<'_>, i: &Inst) -> Done {
     for r in &regs[nd..] {
         x.reject(*r)?;
     }
-    let get = |x: &Exec<'_>, from: usize, n: usize| -> Vec<L32> { regs[from..from + n].iter().map(|r| x.get32(*r)).collect() };
+    let get = |x: &Exec<'_>, from: usize, n: usize| -> Vec<L32> {
+        regs[from..from + n].iter().map(|r| x.get32(*r)).collect()
+    };
     let (a, b, c) = (get(x, nd, na), get(x, nd + na, nb), get(x, nd + na + nb, nc));
     let (mut ma, mut mb) = ([[0f64; 16]; 16], [[0f64; 8]; 16]);
     for l in 0..LANES {
@@ -122,7 +150,8 @@ fn exec_mma(x: &mut Exec<'_>, i: &Inst) -> Done {
         let (g, t) = (l / 4, l % 4);
         for e in 0..4 {
             let (row, col) = (g + 8 * (e / 2), 2 * t + e % 2);
-            let acc = if nc == 4 { value(Ty::F32, c[e][l]) } else { value(Ty::F16, c[e / 2][l] >> (16 * (e % 2)) & 0xffff) };
+            let acc =
+                if nc == 4 { value(Ty::F32, c[e][l]) } else { value(Ty::F16, c[e / 2][l] >> (16 * (e % 2)) & 0xffff) };
             let sum = (0..k).fold(0.0, |s, j| s + ma[row][j] * mb[j][col]) + acc;
             if nd == 4 {
                 out[e][l] = round(Ty::F32, sum);

@@ -9,9 +9,24 @@ use crate::program::{File, Inst};
 use crate::table::{Class, Family, Taint};
 
 pub(crate) const FAMILIES: &[Family] = &[
-    Family { opcode: "mov", forms: ".{b,u,s 16|32|64, f16|f16x2|bf16|f32|f64, pred}, of registers, addresses, special registers, vectors", class: Class::Move, lower: lower_mov },
-    Family { opcode: "cvta", forms: "{.to}.{global|shared|local|const|param}.{u32|u64}", class: Class::Move, lower: lower_cvta },
-    Family { opcode: "isspacep", forms: ".{global|shared|local|const|param}", class: Class::Compare, lower: lower_isspacep },
+    Family {
+        opcode: "mov",
+        forms: ".{b,u,s 16|32|64, f16|f16x2|bf16|f32|f64, pred}, of registers, addresses, special registers, vectors",
+        class: Class::Move,
+        lower: lower_mov,
+    },
+    Family {
+        opcode: "cvta",
+        forms: "{.to}.{global|shared|local|const|param}.{u32|u64}",
+        class: Class::Move,
+        lower: lower_cvta,
+    },
+    Family {
+        opcode: "isspacep",
+        forms: ".{global|shared|local|const|param}",
+        class: Class::Compare,
+        lower: lower_isspacep,
+    },
 ];
 
 fn lower_mov<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
@@ -79,8 +94,17 @@ fn part(ty: Ty, n: usize) -> Option<(File, Ty)> {
     })
 }
 
-fn unpack<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, parts: &[Operand<'a>], s: &Operand<'a>, file: File, ty: Ty) -> Result<(), LoadError> {
-    let Some((part_file, part_ty)) = part(ty, parts.len()).filter(|_| matches!(parts.len(), 2 | 4)) else { return b.unknown(raw) };
+fn unpack<'a>(
+    b: &mut Body<'_, 'a>,
+    raw: &RawInst<'a>,
+    parts: &[Operand<'a>],
+    s: &Operand<'a>,
+    file: File,
+    ty: Ty,
+) -> Result<(), LoadError> {
+    let Some((part_file, part_ty)) = part(ty, parts.len()).filter(|_| matches!(parts.len(), 2 | 4)) else {
+        return b.unknown(raw);
+    };
     let mut i = b.inst(raw, Class::Move, Taint::Own, exec_unpack)?;
     i.a = b.src(raw, s, file, ty)?;
     let mut regs = Vec::new();
@@ -106,8 +130,17 @@ fn exec_unpack(x: &mut Exec<'_>, i: &Inst) -> Done {
     Ok(())
 }
 
-fn pack<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, d: &Operand<'a>, parts: &[Operand<'a>], file: File, ty: Ty) -> Result<(), LoadError> {
-    let Some((part_file, part_ty)) = part(ty, parts.len()).filter(|_| matches!(parts.len(), 2 | 4)) else { return b.unknown(raw) };
+fn pack<'a>(
+    b: &mut Body<'_, 'a>,
+    raw: &RawInst<'a>,
+    d: &Operand<'a>,
+    parts: &[Operand<'a>],
+    file: File,
+    ty: Ty,
+) -> Result<(), LoadError> {
+    let Some((part_file, part_ty)) = part(ty, parts.len()).filter(|_| matches!(parts.len(), 2 | 4)) else {
+        return b.unknown(raw);
+    };
     let mut i = b.inst(raw, Class::Move, Taint::Own, exec_pack)?;
     i.d = b.dst(raw, d, file)?;
     let mut regs = Vec::new();

@@ -117,7 +117,10 @@ fn parse_form(mods: &[&str]) -> Option<Form> {
         }
     }
     let float = ty.float();
-    let odd = !float && (unordered || matches!(cmp, Cmp::Number | Cmp::Nan)) || ty == Ty::Tf32 || ty == Ty::Pred || ty.bytes() == 1;
+    let odd = !float && (unordered || matches!(cmp, Cmp::Number | Cmp::Nan))
+        || ty == Ty::Tf32
+        || ty == Ty::Pred
+        || ty.bytes() == 1;
     (!odd).then_some(f)
 }
 

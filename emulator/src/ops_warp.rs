@@ -22,7 +22,12 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { opcode: "shfl", forms: ".sync.{idx|up|down|bfly}.b32", class: Class::Warp, lower },
     Family { opcode: "vote", forms: ".sync.{all|any|uni}.pred, .sync.ballot.b32", class: Class::Warp, lower },
     Family { opcode: "match", forms: ".{any|all}.sync.{b32|b64}", class: Class::Warp, lower },
-    Family { opcode: "redux", forms: ".sync.{add|min|max}.{u32|s32}, .sync.{and|or|xor}.b32, .sync.{min|max}{.abs}{.NaN}.f32", class: Class::Warp, lower },
+    Family {
+        opcode: "redux",
+        forms: ".sync.{add|min|max}.{u32|s32}, .sync.{and|or|xor}.b32, .sync.{min|max}{.abs}{.NaN}.f32",
+        class: Class::Warp,
+        lower,
+    },
     Family { opcode: "elect", forms: ".sync", class: Class::Warp, lower },
 ];
 
@@ -42,7 +47,18 @@ fn form(name: &str) -> Option<Form> {
     use File::{None as No, Pred, R32, R64};
     let f = |exec, d, paired, a, more| Some(Form { exec, d, paired, a, more });
     match name {
-        "shfl.sync.idx.b32" => f(|x, i| shfl(x, i, |_, l, b, lo, hi, seg| { let j = lo | b & !seg; (j, j <= hi || l == j) }), R32, true, R32, 2),
+        "shfl.sync.idx.b32" => f(
+            |x, i| {
+                shfl(x, i, |_, l, b, lo, hi, seg| {
+                    let j = lo | b & !seg;
+                    (j, j <= hi || l == j)
+                })
+            },
+            R32,
+            true,
+            R32,
+            2,
+        ),
         "shfl.sync.up.b32" => f(|x, i| shfl(x, i, |_, l, b, _, hi, _| (l - b, l - b >= hi)), R32, true, R32, 2),
         "shfl.sync.down.b32" => f(|x, i| shfl(x, i, |_, l, b, _, hi, _| (l + b, l + b <= hi)), R32, true, R32, 2),
         "shfl.sync.bfly.b32" => f(|x, i| shfl(x, i, |_, l, b, _, hi, _| (l ^ b, l ^ b <= hi)), R32, true, R32, 2),
@@ -174,7 +190,11 @@ fn redux_float(x: &mut Exec<'_>, i: &Inst, greatest: bool, abs: bool, nan: bool)
         (true, false) => q,
         (false, true) => p,
         (false, false) => {
-            if (key(p) > key(q)) == greatest { p } else { q }
+            if (key(p) > key(q)) == greatest {
+                p
+            } else {
+                q
+            }
         }
     });
     let v = v.map_or(0, |v| if is_nan(v) { 0x7fff_ffff } else { v });

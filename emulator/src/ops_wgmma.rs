@@ -71,7 +71,9 @@ fn lower_product<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, n: usize, mut x: u
         return b.bad(raw, "the immediate operands are not those of this form");
     }
     for (op, (on, bit)) in rest.iter().zip(wants) {
-        let Operand::Imm(crate::ast::Imm::Int(v)) = op else { return b.bad(raw, "a scale or a transposition must be a literal") };
+        let Operand::Imm(crate::ast::Imm::Int(v)) = op else {
+            return b.bad(raw, "a scale or a transposition must be a literal");
+        };
         if v == on {
             x |= bit;
         }

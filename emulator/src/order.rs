@@ -57,7 +57,10 @@ const MAX_WORK: usize = 100_000;
 enum Piece {
     Block(u32),
     /// Blocks to order among themselves, and where paths come in.
-    Part { members: Vec<u32>, starts: Vec<u32> },
+    Part {
+        members: Vec<u32>,
+        starts: Vec<u32>,
+    },
 }
 
 const UNSEEN: u32 = u32::MAX;

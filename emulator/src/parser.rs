@@ -457,8 +457,13 @@ impl<'a> Parser<'a> {
                     self.lex.next()?;
                 }
                 Tok::Word(
-                    ".minnctapersm" | ".maxnreg" | ".maxnctapersm" | ".maxclusterrank" | ".reqnctapercluster"
-                    | ".abi_preserve" | ".abi_preserve_control",
+                    ".minnctapersm"
+                    | ".maxnreg"
+                    | ".maxnctapersm"
+                    | ".maxclusterrank"
+                    | ".reqnctapercluster"
+                    | ".abi_preserve"
+                    | ".abi_preserve_control",
                 ) => {
                     self.lex.next()?;
                     self.dims()?;

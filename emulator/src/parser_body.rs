@@ -64,7 +64,9 @@ impl<'a> Parser<'a> {
                 out.extend(vars.into_iter().map(Stmt::Var));
             }
             _ if self.eat(':')? => self.labelled(w, line, out)?,
-            _ if w.starts_with('.') => return Err(LoadError::syntax(line, format!("the directive `{w}` is not supported"))),
+            _ if w.starts_with('.') => {
+                return Err(LoadError::syntax(line, format!("the directive `{w}` is not supported")));
+            }
             _ => out.push(self.instruction(w, None, line)?),
         }
         Ok(())
@@ -144,11 +146,7 @@ impl<'a> Parser<'a> {
     }
 
     fn place(&mut self) -> Res<Loc> {
-        Ok(Loc {
-            file: self.small("a file number")?,
-            line: self.small("a line")?,
-            column: self.small("a column")?,
-        })
+        Ok(Loc { file: self.small("a file number")?, line: self.small("a line")?, column: self.small("a column")? })
     }
 
     fn instruction(&mut self, name: &'a str, guard: Option<(&'a str, bool)>, line: u32) -> Res<Stmt<'a>> {

@@ -233,7 +233,11 @@ impl Races {
         let (warp, own) = (tid / 32, 1u32 << (tid % 32));
         let reader = u32::from(c.read_warp);
         if c.flags & MANY != 0 {
-            let other = if reader == warp && c.read_lanes & !own == 0 { None } else { Some(reader * 32 + c.read_lanes.trailing_zeros()) };
+            let other = if reader == warp && c.read_lanes & !own == 0 {
+                None
+            } else {
+                Some(reader * 32 + c.read_lanes.trailing_zeros())
+            };
             // Some reader is in another warp in any case.
             return if self.between.is_empty() { Some(other.unwrap_or(reader * 32)) } else { None };
         }

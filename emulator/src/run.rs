@@ -200,7 +200,8 @@ impl Exec<'_> {
             let lane = left.trailing_zeros() as usize;
             let Some(&t) = targets.get(index[lane] as usize) else {
                 let n = targets.len();
-                return self.stop(lane, FaultKind::Operand(format!("brx.idx with index {} of {n} targets", index[lane])));
+                return self
+                    .stop(lane, FaultKind::Operand(format!("brx.idx with index {} of {n} targets", index[lane])));
             };
             let part = lanes(left).filter(|&l| index[l] == index[lane]).fold(0, |m, l| m | 1 << l);
             left &= !part;
@@ -325,7 +326,9 @@ impl Exec<'_> {
                 u64::from(self.env.layout.offsets[v as usize].unwrap_or(0)).wrapping_add(off as u64)
             }
             Const::Global(v, off) => self.env.globals[v as usize].wrapping_add(off as u64),
-            Const::Local(off) => (LOCAL_WINDOW << WINDOW_BITS).wrapping_add(u64::from(self.base.local)).wrapping_add(off as u64),
+            Const::Local(off) => {
+                (LOCAL_WINDOW << WINDOW_BITS).wrapping_add(u64::from(self.base.local)).wrapping_add(off as u64)
+            }
             Const::KernelParam(off) => (PARAM_WINDOW << WINDOW_BITS).wrapping_add(off as u64),
             Const::Function(f) => CODE_WINDOW << WINDOW_BITS | u64::from(f),
         }
@@ -414,7 +417,11 @@ impl Exec<'_> {
 
     /// The lanes each lane waits for at a warp instruction.
     pub(crate) fn members(&self, inst: &Inst) -> [u32; LANES] {
-        if inst.e.file == File::None { [self.w.exists; LANES].map(|m| if inst.size == 32 { !0 } else { m }) } else { self.get32(inst.e) }
+        if inst.e.file == File::None {
+            [self.w.exists; LANES].map(|m| if inst.size == 32 { !0 } else { m })
+        } else {
+            self.get32(inst.e)
+        }
     }
 
     /// Executes what waiting groups wait for, where all lanes named have come.

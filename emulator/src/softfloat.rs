@@ -80,7 +80,11 @@ impl Format {
     fn round(self, sign: bool, significand: u128, exponent: i32, sticky: bool, mode: Round) -> u64 {
         if significand == 0 {
             // Only an exact zero, or something below every unit.
-            return if sticky && rounds_up(mode, sign, false, false, true) { self.zero(sign) + 1 } else { self.zero(sign) };
+            return if sticky && rounds_up(mode, sign, false, false, true) {
+                self.zero(sign) + 1
+            } else {
+                self.zero(sign)
+            };
         }
         let length = 128 - significand.leading_zeros() as i32;
         // The place of the last bit kept: fraction bits below the first, not below the subnormals'.
@@ -132,7 +136,11 @@ impl Format {
             (Value::Nan, _) | (_, Value::Nan) => self.nan,
             (Value::Infinite(s), Value::Finite { sign, significand, .. })
             | (Value::Finite { sign, significand, .. }, Value::Infinite(s)) => {
-                if significand == 0 { self.nan } else { self.infinity(s ^ sign) }
+                if significand == 0 {
+                    self.nan
+                } else {
+                    self.infinity(s ^ sign)
+                }
             }
             (Value::Infinite(s), Value::Infinite(t)) => self.infinity(s ^ t),
             (
@@ -149,7 +157,11 @@ impl Format {
             (Value::Nan, _) | (_, Value::Nan) => Value::Nan,
             (Value::Infinite(s), Value::Finite { sign, significand, .. })
             | (Value::Finite { sign, significand, .. }, Value::Infinite(s)) => {
-                if significand == 0 { Value::Nan } else { Value::Infinite(s ^ sign) }
+                if significand == 0 {
+                    Value::Nan
+                } else {
+                    Value::Infinite(s ^ sign)
+                }
             }
             (Value::Infinite(s), Value::Infinite(t)) => Value::Infinite(s ^ t),
             (
@@ -159,7 +171,13 @@ impl Format {
         };
         match (product, vc) {
             (Value::Nan, _) | (_, Value::Nan) => self.nan,
-            (Value::Infinite(s), Value::Infinite(t)) => if s == t { self.infinity(s) } else { self.nan },
+            (Value::Infinite(s), Value::Infinite(t)) => {
+                if s == t {
+                    self.infinity(s)
+                } else {
+                    self.nan
+                }
+            }
             (Value::Infinite(s), _) | (_, Value::Infinite(s)) => self.infinity(s),
             (
                 Value::Finite { sign: s, significand: m, exponent: e },
@@ -266,7 +284,9 @@ impl Format {
         match self.take(bits) {
             Value::Nan => None,
             Value::Infinite(s) => Some(if s { min } else { max }),
-            Value::Finite { sign, significand, exponent } => Some(to_integer(sign, significand, exponent, mode).clamp(min, max)),
+            Value::Finite { sign, significand, exponent } => {
+                Some(to_integer(sign, significand, exponent, mode).clamp(min, max))
+            }
         }
     }
 

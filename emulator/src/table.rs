@@ -186,6 +186,8 @@ pub fn supported() -> String {
         }
         out.push('\n');
     }
+    let names: Vec<String> = crate::special::names().map(|n| format!("`{n}`")).collect();
+    out.push_str(&format!("## Special registers\n\n{}\n", names.join(" ")));
     out
 }
 

@@ -19,7 +19,9 @@ pub(crate) enum State {
     /// At a warp instruction whose other lanes have not come.
     Lanes,
     /// At a barrier of the block.
-    Barrier { id: u32 },
+    Barrier {
+        id: u32,
+    },
 }
 
 /// A caller's state, to return to.
@@ -44,7 +46,11 @@ pub(crate) struct Group {
 impl Group {
     /// Whether two groups can be one.
     fn meets(&self, o: &Group) -> bool {
-        self.pc == o.pc && self.state == State::Ready && o.state == State::Ready && self.frames == o.frames && self.base == o.base
+        self.pc == o.pc
+            && self.state == State::Ready
+            && o.state == State::Ready
+            && self.frames == o.frames
+            && self.base == o.base
     }
 
     /// Which of two groups goes first: by place in the outermost function where they differ, callee before caller.

@@ -4,7 +4,8 @@ use emulator::{Arg, Device, LaunchError, Module, Shape};
 use half::f16;
 
 fn modules() -> [Module; 2] {
-    [include_str!("ptx/rust_o0.ptx"), include_str!("ptx/rust_o3.ptx")].map(|s| Module::load(s).expect("the module loads"))
+    [include_str!("ptx/rust_o0.ptx"), include_str!("ptx/rust_o3.ptx")]
+        .map(|s| Module::load(s).expect("the module loads"))
 }
 
 fn run(m: &Module, d: &mut Device, name: &str, shape: Shape, args: &[Arg]) -> emulator::Report {
@@ -23,7 +24,8 @@ fn saxpy_is_the_host_loop_bit_for_bit() {
         let y: Vec<f32> = (0..n).map(|i| 1.0 / (i as f32 + 1.0)).collect();
         let mut d = Device::default();
         let (bx, by) = (d.buffer(&x), d.buffer(&y));
-        let r = run(&m, &mut d, "saxpy", Shape::line(8, 128), &[(n as u32).into(), 1.5f32.into(), bx.into(), by.into()]);
+        let r =
+            run(&m, &mut d, "saxpy", Shape::line(8, 128), &[(n as u32).into(), 1.5f32.into(), bx.into(), by.into()]);
         let want: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 1.5 * x + y).collect();
         assert_eq!(d.read(&by).unwrap(), want);
         assert_eq!(r.counts.total.global_bytes, n as u64 * 12);

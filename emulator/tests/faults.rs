@@ -43,7 +43,10 @@ const MINE: &str = "mul.wide.u32 %d1, %t, 4; mov.u64 %d2, s; add.u64 %d2, %d2, %
 #[test]
 fn out_of_bounds_has_its_place_line_block_and_thread() {
     let f = fault("mul.wide.u32 %d1, %t, 8;\nadd.u64 %d1, %a, %d1;\nld.global.u32 %r1, [%d1+4];", 64);
-    assert!(matches!(&f.kind, FaultKind::OutOfBounds { bytes: 4, place } if place.contains("byte 260 of a buffer of 64 u32")), "{f}");
+    assert!(
+        matches!(&f.kind, FaultKind::OutOfBounds { bytes: 4, place } if place.contains("byte 260 of a buffer of 64 u32")),
+        "{f}"
+    );
     assert_eq!((f.block, f.thread), ([0, 0, 0], [32, 0, 0]));
     assert_eq!(f.source, Some(("src/k.rs".into(), 42, 7)));
     assert_eq!((f.ptx_line, f.instruction.as_str()), (12, "ld.global.u32"));
@@ -103,7 +106,9 @@ fn uninitialized_buffers_and_outputs() {
 #[test]
 fn a_barrier_not_reached_by_all() {
     let f = fault("setp.lt.u32 %p1, %t, 16; @%p1 ret; bar.sync 0;", 64);
-    let FaultKind::BarrierNotReached { barrier: 0, arrived: 48, expected: 64, missing } = &f.kind else { panic!("{f}") };
+    let FaultKind::BarrierNotReached { barrier: 0, arrived: 48, expected: 64, missing } = &f.kind else {
+        panic!("{f}")
+    };
     assert!(missing.contains("16 have exited"), "{missing}");
     let mut pass = Config::default();
     pass.exited_threads_pass_barriers = true;
@@ -113,19 +118,31 @@ fn a_barrier_not_reached_by_all() {
 #[test]
 fn two_barriers_waited_for_by_halves_are_a_deadlock() {
     let f = fault("setp.lt.u32 %p1, %t, 32; @%p1 bra L; bar.sync 1; bra M; L: bar.sync 2; M:", 64);
-    assert!(matches!(&f.kind, FaultKind::BarrierNotReached { missing, .. } if missing.contains("wait at PTX line")), "{f}");
+    assert!(
+        matches!(&f.kind, FaultKind::BarrierNotReached { missing, .. } if missing.contains("wait at PTX line")),
+        "{f}"
+    );
 }
 
 #[test]
 fn a_shuffle_whose_lanes_do_not_come() {
     let f = fault("setp.lt.u32 %p1, %t, 5; @%p1 ret; shfl.sync.idx.b32 %r1, %t, 0, 31, -1;", 32);
-    assert!(matches!(&f.kind, FaultKind::LanesMissing { mask: 0xffff_ffff, missing } if missing.contains("lanes 0-4 have exited")), "{f}");
+    assert!(
+        matches!(&f.kind, FaultKind::LanesMissing { mask: 0xffff_ffff, missing } if missing.contains("lanes 0-4 have exited")),
+        "{f}"
+    );
     let f = fault("vote.sync.any.pred %p1, %p2, -1;", 20);
-    assert!(matches!(&f.kind, FaultKind::LanesMissing { missing, .. } if missing.contains("lanes 20-31 have no thread")), "{f}");
+    assert!(
+        matches!(&f.kind, FaultKind::LanesMissing { missing, .. } if missing.contains("lanes 20-31 have no thread")),
+        "{f}"
+    );
     let f = fault("shfl.sync.idx.b32 %r1, %t, 0, 31, 1;", 32);
     assert!(matches!(f.kind, FaultKind::NotInMask { mask: 1, lane: 1 }), "{f}");
     // One half waits at the shuffle, the other one at a barrier.
-    let f = fault("setp.lt.u32 %p1, %t, 16; @%p1 bra L; shfl.sync.idx.b32 %r1, %t, 0, 31, -1; bra M; L: bar.sync 0; M:", 32);
+    let f = fault(
+        "setp.lt.u32 %p1, %t, 16; @%p1 bra L; shfl.sync.idx.b32 %r1, %t, 0, 31, -1; bra M; L: bar.sync 0; M:",
+        32,
+    );
     assert!(matches!(&f.kind, FaultKind::LanesMissing { missing, .. } if missing.contains("bar.sync")), "{f}");
     let mut absent = Config::default();
     absent.absent_lanes_in_masks = true;
@@ -156,7 +173,10 @@ fn an_endless_loop_meets_the_step_limit() {
 
 #[test]
 fn traps_and_read_only_memory() {
-    assert!(matches!(fault("setp.eq.u32 %p1, %t, 3; @%p1 trap;", 32), Fault { kind: FaultKind::Trap, thread: [3, 0, 0], .. }));
+    assert!(matches!(
+        fault("setp.eq.u32 %p1, %t, 3; @%p1 trap;", 32),
+        Fault { kind: FaultKind::Trap, thread: [3, 0, 0], .. }
+    ));
     let text = ".version 8.0\n.target sm_90\n.address_size 64\n.const .u32 c = 5;\n.visible .entry k() { .reg .b64 %d; mov.u64 %d, c; cvta.const.u64 %d, %d; st.u32 [%d], 1; ret; }";
     let m = Module::load(text).unwrap();
     let e = Device::default().launch(&m.kernel("k").unwrap(), Shape::line(1, 1), &[]).unwrap_err();
@@ -186,7 +206,9 @@ fn runaway_recursion_fills_the_stack() {
 fn the_lowest_block_is_reported_in_every_run() {
     for _ in 0..20 {
         let body = "mov.u32 %r1, %ctaid.x; setp.gt.u32 %p1, %r1, 4; @%p1 trap;";
-        let Err(LaunchError::Fault(f)) = launch(body, Config::default(), Shape::line(64, 32), 1) else { panic!("no fault") };
+        let Err(LaunchError::Fault(f)) = launch(body, Config::default(), Shape::line(64, 32), 1) else {
+            panic!("no fault")
+        };
         assert_eq!(f.block, [5, 0, 0]);
     }
 }
@@ -205,11 +227,22 @@ fn arguments_are_checked_against_the_parameters() {
     assert!(matches!(go(&mut d, &[5u64.into(), 1f32.into(), s()]), Err(LaunchError::ArgumentType { index: 0, .. })));
     assert!(matches!(go(&mut d, &[b.into(), 1u32.into(), s()]), Err(LaunchError::ArgumentType { index: 1, .. })));
     assert!(matches!(go(&mut d, &[b.into(), 1f64.into(), s()]), Err(LaunchError::ArgumentType { index: 1, .. })));
-    assert!(matches!(go(&mut d, &[b.into(), 1f32.into(), Arg::bytes(vec![0; 16])]), Err(LaunchError::ArgumentType { index: 2, .. })));
+    assert!(matches!(
+        go(&mut d, &[b.into(), 1f32.into(), Arg::bytes(vec![0; 16])]),
+        Err(LaunchError::ArgumentType { index: 2, .. })
+    ));
     let foreign = Device::default().buffer(&[0u8]);
     assert!(matches!(go(&mut d, &[foreign.into(), 1f32.into(), s()]), Err(LaunchError::ForeignBuffer)));
-    for shape in [Shape::line(0, 32), Shape::line(1, 0), Shape::line(1, 1025), Shape { grid: [1, 1, 70000], block: [1; 3], shared_bytes: 0 }] {
-        assert!(matches!(d.launch(&k, shape, &[b.into(), 1f32.into(), s()]), Err(LaunchError::Shape { .. })), "{shape:?}");
+    for shape in [
+        Shape::line(0, 32),
+        Shape::line(1, 0),
+        Shape::line(1, 1025),
+        Shape { grid: [1, 1, 70000], block: [1; 3], shared_bytes: 0 },
+    ] {
+        assert!(
+            matches!(d.launch(&k, shape, &[b.into(), 1f32.into(), s()]), Err(LaunchError::Shape { .. })),
+            "{shape:?}"
+        );
     }
     assert!(d.launch(&k, Shape::line(1, 1).with_shared(1 << 20), &[b.into(), 1f32.into(), s()]).is_err());
     assert!(matches!(m.kernel("nope"), Err(LaunchError::NoKernel { .. })));

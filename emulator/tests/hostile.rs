@@ -128,7 +128,14 @@ fn deep_nesting() {
 fn an_unknown_instruction_is_named_with_its_line() {
     let e = body(".reg .b32 %r<3>;\ntex.2d.v4.f32.f32 %r1, %r2;").unwrap_err();
     assert_eq!(e, LoadError::UnknownInstruction { line: 6, name: "tex.2d.v4.f32.f32".into() });
-    for form in ["add.rn.s32 %r1, %r1, %r1;", "ld.global.v3.b32 %r1, [%r1];", "setp.equ.s32 %r1, %r1, %r1;", "shfl.idx.b32 %r1, %r1, 0, 31;", "cvt.f32.s32 %r1, %r1;", "atom.add.b32 %r1, [%r1], 1;"] {
+    for form in [
+        "add.rn.s32 %r1, %r1, %r1;",
+        "ld.global.v3.b32 %r1, [%r1];",
+        "setp.equ.s32 %r1, %r1, %r1;",
+        "shfl.idx.b32 %r1, %r1, 0, 31;",
+        "cvt.f32.s32 %r1, %r1;",
+        "atom.add.b32 %r1, [%r1], 1;",
+    ] {
         let e = body(&format!(".reg .b32 %r<3>;\n{form}")).unwrap_err();
         assert!(matches!(e, LoadError::UnknownInstruction { line: 6, .. }), "{form}: {e}");
     }
@@ -138,9 +145,22 @@ fn an_unknown_instruction_is_named_with_its_line() {
 fn operands_of_the_wrong_width_or_kind() {
     let regs = ".reg .b16 %h; .reg .b32 %r; .reg .b64 %d; .reg .pred %p;\n";
     for form in [
-        "add.s32 %r, %d, 1;", "add.s32 %d, %r, 1;", "add.s32 %r, %r;", "add.s32 %r, %r, %p;", "mov.b32 %p, %r;", "selp.b32 %r, %r, %r, %r;",
-        "ld.global.b64 %r, [%d];", "ld.global.b32 %r, [%h];", "st.global.b32 [%d], %h;", "cvt.u64.u32 %r, %r;", "mul.wide.u32 %r, %r, %r;",
-        "@%r bra L; L:", "bra %r;", "bar.sync;", "mov.b64 {%r, %h}, %d;", "shfl.sync.idx.b32 %r|%r, %r, 0, 31, -1;",
+        "add.s32 %r, %d, 1;",
+        "add.s32 %d, %r, 1;",
+        "add.s32 %r, %r;",
+        "add.s32 %r, %r, %p;",
+        "mov.b32 %p, %r;",
+        "selp.b32 %r, %r, %r, %r;",
+        "ld.global.b64 %r, [%d];",
+        "ld.global.b32 %r, [%h];",
+        "st.global.b32 [%d], %h;",
+        "cvt.u64.u32 %r, %r;",
+        "mul.wide.u32 %r, %r, %r;",
+        "@%r bra L; L:",
+        "bra %r;",
+        "bar.sync;",
+        "mov.b64 {%r, %h}, %d;",
+        "shfl.sync.idx.b32 %r|%r, %r, 0, 31, -1;",
     ] {
         assert!(body(&format!("{regs}{form}")).is_err(), "{form}");
     }
