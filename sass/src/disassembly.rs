@@ -451,6 +451,24 @@ mod tests {
         assert_eq!(Symbol::new(true, "$__internal_0_$__cuda_sm20_div_u64".to_owned(), 0).kind, SymbolKind::Kernel);
     }
 
+    /// The source line after some records.
+    fn source(records: &[&str]) -> String {
+        let mut sources = Sources::default();
+        records.iter().for_each(|record| sources.record(record).expect("a record"));
+        sources.current().expect("a source line").to_string()
+    }
+
+    #[test]
+    fn records_that_continue_each_other_are_one_source_line() {
+        let (inner, outer) = (r#""a.rs", line 4 inlined at "b.rs", line 6"#, r#""b.rs", line 6"#);
+        assert_eq!(source(&[inner, outer]), "a.rs:4, inlined at b.rs:6");
+        assert_eq!(source(&[inner]), "a.rs:4, inlined at b.rs:6", "the caller's own record may be missing");
+        assert_eq!(source(&[inner, r#""b.rs", line 7"#]), "b.rs:7", "another caller begins a new line");
+        assert_eq!(source(&[outer, r#""b.rs", line 6"#]), "b.rs:6");
+        assert_eq!(source(&[outer, inner]), "a.rs:4, inlined at b.rs:6");
+        assert_eq!(source(&[r#""odd, line 3.rs", line 9"#]), "odd, line 3.rs:9");
+    }
+
     #[test]
     fn operands_are_split_outside_brackets() {
         assert_eq!(

@@ -35,7 +35,7 @@ impl<'m> Loop<'m> {
     /// condition.
     pub fn source(&self) -> Option<&'m Source> {
         let at = |address: u64| self.instructions.iter().find(move |i| i.address == address)?.source.as_ref();
-        self.latches.iter().rev().chain([&self.header]).find_map(|&address| at(address))
+        self.latches.iter().chain([&self.header]).find_map(|&address| at(address))
     }
 
     /// Every source line of the loop, and of the calls through which its code was inlined.

@@ -152,7 +152,8 @@ impl CallCounts {
         let mut counts = CallCounts::default();
         for call in kernel.calls() {
             let kind = match call.callees.as_slice() {
-                [only] if !call.through_register => kernel.callee(*only).symbol.kind,
+                [only] => kernel.callee(*only).symbol.kind,
+                // Outside the cubin, or through a register, which never holds a helper.
                 _ => SymbolKind::Device,
             };
             match kind {
