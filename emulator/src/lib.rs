@@ -62,6 +62,8 @@
 //! Deliberately stricter than the hardware, each with a switch in [`Config`]: threads that exited do not count at barriers, and
 //! member masks must not name lanes that exited or never were.
 #![forbid(unsafe_code)]
+// Loops over lanes index several arrays by the lane; that is what the compiler vectorizes and what reads best.
+#![allow(clippy::needless_range_loop)]
 
 mod access;
 mod args;
