@@ -299,6 +299,12 @@ impl<'a> Exec<'a> {
                 let same_value = kind == Kind::Write && bytes >= 4 && self.sh.words[w] == value;
                 let a = Access { kind, tid: self.w.index * 32 + l as u32, pc: self.pc, same_value };
                 if let Some(c) = self.sh.races.access(w, part, a) {
+                    let other = (c.tid % 32) as usize;
+                    let together = c.pc == self.pc && c.tid / 32 == self.w.index && self.mask >> other & 1 != 0;
+                    if kind == Kind::Write && together && off[other] == off[l] && self.words[k][other] == value {
+                        // All lanes of one store write the same value: a flag being set.
+                        continue;
+                    }
                     let place = self.env.layout.describe(off[l]);
                     let other_line = self.prog.code.get(c.pc as usize).map_or(0, |i| i.line);
                     let kind = FaultKind::Race {

@@ -158,7 +158,7 @@ impl Worker {
     /// The fault of a block in which nothing can run.
     fn stuck(&self, prog: &Program, env: &Env<'_>, block: [u32; 3]) -> Box<Fault> {
         for w in &self.warps {
-            for g in w.groups.iter().filter(|g| g.state == State::Lanes) {
+            if let Some(g) = w.groups.iter().find(|g| g.state == State::Lanes) {
                 let inst = &prog.code[g.pc as usize];
                 let lane = g.mask.trailing_zeros();
                 let mask = if inst.e.file == File::None {
