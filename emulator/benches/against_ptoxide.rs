@@ -1,6 +1,9 @@
 //! One core of the emulator against ptoxide, which has one, on kernels that both run: with every check and counting, with
 //! every check, and with none. The sources are in `bench.cu`; `bench.ptx` is what nvcc 13.5 makes of them.
 
+// What criterion's macros make has no documentation.
+#![allow(missing_docs)]
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use emulator::{Arg, Config, Device, Kernel, Module, Shape};
 use ptoxide::{Argument, Context, LaunchParams};

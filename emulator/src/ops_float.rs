@@ -16,7 +16,7 @@ use crate::lower_body::Body;
 use crate::ops::*;
 use crate::program::{ExecFn, File, Inst};
 use crate::softfloat::{BF16, F16, F32, F64, Format, Round};
-use crate::table::{Class, Family, Taint};
+use crate::table::{Class, Family, Row, Taint, rows};
 
 const FTZ: u32 = 1 << 3;
 const SAT: u32 = 1 << 4;
@@ -48,6 +48,27 @@ pub(crate) const FAMILIES: &[Family] = &[
     family("copysign", ".{f32|f64}", lower),
     family("testp", ".{finite|infinite|number|notanumber|normal|subnormal}.{f32|f64}", lower_testp),
 ];
+
+pub(crate) const ROWS: &[Row] = rows! {
+    "add.f32x2|add.rn.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| a + b);
+    "sub.f32x2|sub.rn.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| a - b);
+    "mul.f32x2|mul.rn.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| a * b);
+    "fma.rn.f32x2" "d=ddd" Float Compute |x, i| pairs(x, i, fma32);
+    "add.ftz.f32x2|add.rn.ftz.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| flush(flush(a) + flush(b)));
+    "sub.ftz.f32x2|sub.rn.ftz.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| flush(flush(a) - flush(b)));
+    "mul.ftz.f32x2|mul.rn.ftz.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| flush(flush(a) * flush(b)));
+    "fma.rn.ftz.f32x2" "d=ddd" Float Compute |x, i| pairs(x, i, |a, b, c| flush(fma32(flush(a), flush(b), flush(c))));
+};
+
+/// Two singles in 64 bits.
+fn pairs(x: &mut Exec<'_>, i: &Inst, f: impl Fn(f32, f32, f32) -> f32) -> Done {
+    let (a, b, c) = (x.get64(i.a), x.get64(i.b), x.get_any(i.c));
+    let at = |v: u64, h: u32| f32::from_bits((v >> (32 * h)) as u32);
+    let one = |l: usize, h: u32| u64::from(canonical(f(at(a[l], h), at(b[l], h), at(c[l], h))));
+    let o = std::array::from_fn(|l| one(l, 0) | one(l, 1) << 32);
+    x.put64(i.d, &o);
+    Ok(())
+}
 
 const fn family(opcode: &'static str, forms: &'static str, lower: crate::table::LowerFn) -> Family {
     Family { opcode, forms, class: Class::Float, lower }

@@ -127,6 +127,7 @@ pub(crate) const ROWS: &[(&str, &[Row])] = &[
     ("Integers", crate::ops_int::ROWS),
     ("Bits", crate::ops_bits::ROWS),
     ("Selection and predicates", crate::ops_select::ROWS),
+    ("Floating point", crate::ops_float::ROWS),
     ("Control and misc", crate::ops_flow::ROWS),
     ("Warp", crate::ops_warp::ROWS),
     ("Tensor cores", crate::ops_mma::ROWS),

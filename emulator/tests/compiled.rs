@@ -68,7 +68,7 @@ fn shuffles_and_ballots() {
         let want: Vec<u32> = (0..64)
             .map(|t| {
                 let s: u32 = x[t / 32 * 32..][..32].iter().sum();
-                s.wrapping_add(if s % 2 == 0 { !0 } else { 0 })
+                s.wrapping_add(if s.is_multiple_of(2) { !0 } else { 0 })
             })
             .collect();
         assert_eq!(d.read_written(&by).unwrap(), want);

@@ -1,6 +1,9 @@
 //! Floating-point instructions against `rustc_apfloat`, the port of LLVM's softfloat, bit for bit: every format, rounding and
 //! operation; approximations against f64 with the error that the ISA grants.
 
+// The unordered comparisons are written as PTX defines them, as negations.
+#![allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, clippy::too_many_arguments)]
+
 mod common;
 
 use common::eval;
@@ -222,6 +225,15 @@ proptest! {
             let want = if x.is_nan() || y.is_nan() { 0x7fff_ffff } else { x.maximum(y).to_bits() as u64 };
             prop_assert_eq!(nan[k], want);
         }
+    }
+
+    #[test]
+    fn packed_singles_are_two_singles(a in column(32, 23), b in column(32, 23), c in column(32, 23)) {
+        let pair = |v: &[u64]| -> Vec<u64> { v.chunks(2).map(|p| p[0] | p[1] << 32).collect() };
+        let fma = eval("fma.rn.f32 %v0, %v1, %v2, %v3;", &["b32"; 4], &[a.clone(), b.clone(), c.clone()]);
+        let sub = eval("sub.rn.f32 %v0, %v1, %v2;", &["b32"; 3], &[a.clone(), b.clone()]);
+        prop_assert_eq!(eval("fma.rn.f32x2 %v0, %v1, %v2, %v3;", &["b64"; 4], &[pair(&a), pair(&b), pair(&c)]), pair(&fma));
+        prop_assert_eq!(eval("sub.rn.f32x2 %v0, %v1, %v2;", &["b64"; 3], &[pair(&a), pair(&b)]), pair(&sub));
     }
 
     #[test]

@@ -104,8 +104,8 @@ proptest! {
         agree(&["b64", "b64", "b64"], &[
             ("add.s64", |a, b, _| a.wrapping_add(b)),
             ("mul.lo.u64", |a, b, _| a.wrapping_mul(b)),
-            ("mul.hi.u64", |a, b, _| (u128::from(a) * u128::from(b) >> 64) as u64),
-            ("mul.hi.s64", |a, b, _| (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64),
+            ("mul.hi.u64", |a, b, _| ((u128::from(a) * u128::from(b)) >> 64) as u64),
+            ("mul.hi.s64", |a, b, _| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64),
             ("div.s64", |a, b, _| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 }),
             ("rem.u64", |a, b, _| a.checked_rem(b).unwrap_or(a)),
             ("min.s64", |a, b, _| (a as i64).min(b as i64) as u64),
@@ -132,7 +132,7 @@ proptest! {
         agree(&["b16", "b16", "b16"], &[
             ("add.s16", |a, b, _| a.wrapping_add(b)),
             ("mul.lo.u16", |a, b, _| a * b),
-            ("mul.hi.s16", |a, b, _| (i64::from(a as i16) * i64::from(b as i16) >> 16) as u64),
+            ("mul.hi.s16", |a, b, _| ((i64::from(a as i16) * i64::from(b as i16)) >> 16) as u64),
             ("div.s16", |a, b, _| if b == 0 { u64::MAX } else { (a as i16).wrapping_div(b as i16) as u64 }),
             ("max.s16", |a, b, _| (a as i16).max(b as i16) as u64),
         ], [&a, &b, &c])?;
