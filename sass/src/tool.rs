@@ -60,3 +60,14 @@ impl Tool {
 pub(crate) fn as_argument(path: &Path) -> PathBuf {
     if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_whose_name_begins_like_an_option_is_no_option() {
+        assert_eq!(as_argument(Path::new("-g.ptx")), Path::new("./-g.ptx"));
+        assert_eq!(as_argument(Path::new("a/-g.ptx")), Path::new("a/-g.ptx"));
+    }
+}

@@ -239,6 +239,7 @@ fn blocks_end_where_control_can_leave_or_enter() {
         @P0 BRA `(.L_x_1)
         CALL.ABS.NOINC `(outside)
         @P1 EXIT
+        NOP
         .L_x_1:
         BRA.U UPT, `(.L_x_9)
         .L_x_9:
@@ -246,11 +247,12 @@ fn blocks_end_where_control_can_leave_or_enter() {
     let module = one(body);
     let program = Program::of(&module);
     let expected = [
-        (0x00, 0x50, EdgeKind::Jump),
+        (0x00, 0x60, EdgeKind::Jump),
         (0x00, 0x30, EdgeKind::Next),
         (0x30, 0x40, EdgeKind::Returned),
         (0x40, 0x50, EdgeKind::Next),
-        (0x50, 0x60, EdgeKind::Jump),
+        (0x50, 0x60, EdgeKind::Next),
+        (0x60, 0x70, EdgeKind::Jump),
     ];
     assert_eq!(edges(&program.functions()[0]), expected);
 }

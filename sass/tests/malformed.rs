@@ -75,6 +75,14 @@ fn text_of_another_kind_is_an_error() {
 }
 
 #[test]
+fn sections_without_code_are_passed_over() {
+    let data = "\t.section\t.nv.constant0.k,\"a\",@progbits\n.nv.constant0.k:\n        /*0000*/ \t.byte\t0x01, 0x00\n\t.zero\t372\n";
+    for text in [format!("{KERNEL}{data}"), KERNEL.replacen("\t.section", &format!("{data}\t.section"), 1)] {
+        assert_eq!(Module::parse(&text), Module::parse(KERNEL));
+    }
+}
+
+#[test]
 fn an_indirect_jump_without_targets_is_taken_anywhere_and_reported() {
     let unknown = KERNEL.replace("(*\"BRANCH_TARGETS .L_x_0,.L_x_1\"*)", "");
     let module = Module::parse(&unknown).expect("a module");

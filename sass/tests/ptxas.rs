@@ -54,16 +54,6 @@ fn a_missing_file_is_one_sentence() {
 }
 
 #[test]
-fn a_file_whose_name_begins_like_an_option_is_read() {
-    // Relative to the folder in which tests run, which is this crate's.
-    let name = "-not-an-option.ptx";
-    fs::write(name, GOOD).expect("written");
-    let result = ptxas().assemble(Path::new(name), "sm_90", &AssembleOptions::default());
-    fs::remove_file(name).expect("removed");
-    result.expect("assembled");
-}
-
-#[test]
 fn an_unknown_architecture_is_named_with_the_known_ones() {
     let error = refuse(GOOD, "sm_99").to_string();
     assert!(error.contains("does not know the architecture `sm_99`"), "{error}");
