@@ -64,7 +64,8 @@ pub fn link(args: &Args) -> Result<(), Error> {
     let left = nounroll_metadata::surviving_loops(&module);
     // Making code changes the module, so what it shows is read first.
     nounroll_metadata::prepare_for_printing(&module);
-    let ptx = gpu.ptx(&session, &module)?;
+    nounroll_metadata::place_latches(&module);
+    let ptx = ptx::settle_pragmas(&gpu.ptx(&session, &module)?);
     tracing::debug!("printed");
     let report = before.finish(&module, &left, &ptx);
     output::write_whole(&args.output, ptx.as_bytes())?;

@@ -1,8 +1,32 @@
-//! Which function of a PTX text holds how many `.pragma "nounroll"` directives.
+//! The `.pragma "nounroll"` directives of a PTX text: where they must stand, and which function holds how many.
 
 use std::collections::HashMap;
 
 const PRAGMA: &str = ".pragma \"nounroll\"";
+
+/// Puts every pragma behind the labels that follow it.
+///
+/// ptxas forgets a pragma when a label comes between it and the code. With debug information LLVM prints such labels, for
+/// the ends of scopes; then a loop would be unrolled for no other reason than that its lines are known.
+pub fn settle_pragmas(ptx: &str) -> String {
+    let mut settled = String::with_capacity(ptx.len());
+    let mut held: Option<&str> = None;
+    for line in ptx.split_inclusive('\n') {
+        let is_label = line.starts_with('$') && line.contains(':');
+        if is_label && held.is_some() {
+            settled.push_str(line);
+            continue;
+        }
+        settled.extend(held.take());
+        if line.trim_start().starts_with(PRAGMA) {
+            held = Some(line);
+        } else {
+            settled.push_str(line);
+        }
+    }
+    settled.extend(held);
+    settled
+}
 
 /// The count by symbol, for functions that have any.
 pub fn pragmas(ptx: &str) -> HashMap<String, usize> {
@@ -31,6 +55,16 @@ fn function_name(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pragma_stands_right_before_the_code() {
+        let ptx = "$L__BB0_1:\n\t.pragma \"nounroll\";\n$L__tmp1:\n$L__tmp2: // why\n\t.loc 1 2 3\n\tret;\n";
+        let settled = "$L__BB0_1:\n$L__tmp1:\n$L__tmp2: // why\n\t.pragma \"nounroll\";\n\t.loc 1 2 3\n\tret;\n";
+        assert_eq!(settle_pragmas(ptx), settled);
+        assert_eq!(settle_pragmas(settled), settled);
+        let last = "\t.pragma \"nounroll\";";
+        assert_eq!(settle_pragmas(last), last);
+    }
 
     #[test]
     fn pragmas_are_counted_by_function() {

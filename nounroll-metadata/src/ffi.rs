@@ -14,11 +14,16 @@ use inkwell::llvm_sys::core::{
     LLVMIsConstantString, LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetFastMathFlags,
     LLVMSetMetadata, LLVMSetSuccessor, LLVMTypeOf, LLVMValueAsMetadata,
 };
-use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+use inkwell::llvm_sys::debuginfo::{
+    LLVMDIBuilderCreateDebugLocation, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetScope,
+    LLVMDIScopeGetFile, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc, LLVMMetadataKind,
+    LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode,
+};
 use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
 use inkwell::values::{
     AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, IntValue, MetadataValue, PhiValue, PointerValue,
 };
+use std::marker::PhantomData;
 use std::ptr;
 
 /// The blocks that a terminator can go to, in operand order, repetitions included.
@@ -174,6 +179,11 @@ impl<'ctx> MetadataBuilder<'ctx> {
         Metadata(unsafe { LLVMValueAsMetadata(value.as_value_ref()) })
     }
 
+    /// A place in the source.
+    pub fn place(&self, place: Place<'ctx>) -> Metadata {
+        Metadata(place.raw)
+    }
+
     /// The node with these operands. Equal nodes are one node.
     pub fn node(&self, operands: &[Metadata]) -> Metadata {
         let mut raw: Vec<LLVMMetadataRef> = operands.iter().map(|operand| operand.0).collect();
@@ -209,4 +219,68 @@ impl<'ctx> MetadataBuilder<'ctx> {
 pub fn detach(instruction: InstructionValue<'_>, kind: u32) {
     // SAFETY: the instruction is live, and a null node means removal.
     unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) }
+}
+
+/// A place in the source, in a function, with the calls through which it was inlined: a `DILocation`.
+#[derive(Clone, Copy)]
+pub struct Place<'ctx> {
+    raw: LLVMMetadataRef,
+    context: PhantomData<ContextRef<'ctx>>,
+}
+
+impl<'ctx> Place<'ctx> {
+    /// What debug information says of an instruction.
+    pub fn of(instruction: InstructionValue<'ctx>) -> Option<Place<'ctx>> {
+        // SAFETY: the instruction is live; LLVM returns its location, which lives as long as the context, or null.
+        Place::new(unsafe { LLVMInstructionGetDebugLoc(instruction.as_value_ref()) })
+    }
+
+    /// The place that an operand of a node is, if it is one.
+    pub fn in_node(operand: MetadataValue<'ctx>) -> Option<Place<'ctx>> {
+        // SAFETY: the operand is live; LLVM gives back what is wrapped, which is metadata and has a kind.
+        unsafe {
+            let raw = LLVMValueAsMetadata(operand.as_value_ref());
+            let is_place = matches!(LLVMGetMetadataKind(raw), LLVMMetadataKind::LLVMDILocationMetadataKind);
+            Place::new(raw).filter(|_| is_place)
+        }
+    }
+
+    fn new(raw: LLVMMetadataRef) -> Option<Place<'ctx>> {
+        (!raw.is_null()).then_some(Place { raw, context: PhantomData })
+    }
+
+    /// Another line of the same file and function.
+    pub fn with_line(self, context: ContextRef<'ctx>, line: u32, column: u32) -> Place<'ctx> {
+        // SAFETY: the location is live and of this context, as are its scope, which it always has, and the location that
+        // it is inlined at, which may be null.
+        let raw = unsafe {
+            let (scope, inlined_at) = (LLVMDILocationGetScope(self.raw), LLVMDILocationGetInlinedAt(self.raw));
+            LLVMDIBuilderCreateDebugLocation(context.as_ctx_ref(), line, column, scope, inlined_at)
+        };
+        Place { raw, ..self }
+    }
+
+    /// The file's name.
+    pub fn file(self) -> Option<String> {
+        // SAFETY: a location has a scope; its file may be null, and is asked for its name only where it is not. The name is
+        // as long as LLVM says, and is copied.
+        unsafe {
+            let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(self.raw));
+            if file.is_null() {
+                return None;
+            }
+            let mut length = 0;
+            let name = LLVMDIFileGetFilename(file, &mut length);
+            if length == 0 {
+                return None;
+            }
+            Some(String::from_utf8_lossy(std::slice::from_raw_parts(name.cast::<u8>(), length as usize)).into_owned())
+        }
+    }
+
+    /// Makes it the place of an instruction.
+    pub fn set(self, instruction: InstructionValue<'ctx>) {
+        // SAFETY: the instruction is live, and the location is one of the same context.
+        unsafe { LLVMInstructionSetDebugLoc(instruction.as_value_ref(), self.raw) }
+    }
 }

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::graph::FunctionGraph;
 use crate::loop_id::{Existing, LoopIds};
 use crate::markers::Markers;
+use crate::place;
 use crate::plain::mark_plain_loops;
 use codegen_pass::{
     BODY_MARKER, Block, Dominators, DropReason, ENTER_MARKER, Flow, LoopForest, LoopId, Site, resolve, single_latch,
@@ -109,12 +110,9 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         let found = self.forest.get(id);
         let latch = single_latch(&mut self.graph, found)?;
         let terminator = self.graph.terminator(latch).ok_or(DropReason::FixedBackEdge)?;
-        if terminator.get_debug_location().is_none() {
-            // The latch is new. The marker's place is the loop's keyword, which is what the jump belongs to.
-            terminator.set_debug_location(markers.calls[marker].get_debug_location());
-        }
         let (site, factor) = (markers.site(marker), markers.factors[marker]);
         self.ids.write_hint(terminator, &self.existing[id.index()], site, factor, function);
+        place::keep(terminator, markers.calls[marker], site);
         let header = self.name(found.header, &format!("loop{}", site.line));
         let latch = self.name(latch, &format!("{header}.latch"));
         Ok(MarkedLoop { header, back_edges: found.latches.len(), latch })

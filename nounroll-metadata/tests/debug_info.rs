@@ -1,8 +1,10 @@
-//! The promise: a new latch belongs to the loop's keyword, also for a debugger.
+//! The promise: a hinted loop's jump back belongs to the loop's keyword, for a debugger and in the machine code.
 
 mod common;
 
-use common::resolve;
+use common::{ir, parse, resolve};
+use inkwell::context::Context;
+use nounroll_metadata::{place_latches, resolve_hints};
 
 #[test]
 fn the_jump_of_a_new_latch_has_the_keywords_place() {
@@ -47,4 +49,79 @@ exit:
     // The latch of the loop without hint belongs to nothing in the source, and takes no place from its neighbours.
     let outer = resolved.text.lines().find(|line| line.contains("br label %outer, !llvm.loop")).unwrap();
     assert!(!outer.contains("!dbg"), "{outer}");
+}
+
+/// A function whose marker was inlined into it, and a marker that has the place of the kernel's attribute (line 3).
+const INLINED: &str = "
+define void @f(i1 %c) !dbg !20 {
+entry:
+  enter 7, !dbg !30
+  br label %head, !dbg !31
+head:
+  body 7, !dbg !30
+  br i1 %c, label %head, label %exit, !dbg !31
+exit:
+  ret void, !dbg !31
+}
+!llvm.dbg.cu = !{!21}
+!llvm.module.flags = !{!22}
+!19 = distinct !DISubprogram(name: \"g\", file: !23, line: 1, type: !24, unit: !21, spFlags: DISPFlagDefinition)
+!20 = distinct !DISubprogram(name: \"f\", file: !26, line: 1, type: !24, unit: !21, spFlags: DISPFlagDefinition)
+!21 = distinct !DICompileUnit(language: DW_LANG_Rust, file: !26, emissionKind: FullDebug)
+!22 = !{i32 2, !\"Debug Info Version\", i32 3}
+!23 = !DIFile(filename: \"kernels/src/lib.rs\", directory: \"/\")
+!24 = !DISubroutineType(types: !25)
+!25 = !{null}
+!26 = !DIFile(filename: \"other.rs\", directory: \"/\")
+!30 = !DILocation(line: 3, column: 1, scope: !19, inlinedAt: !32)
+!31 = !DILocation(line: 99, column: 9, scope: !20)
+!32 = distinct !DILocation(line: 98, column: 2, scope: !20)";
+
+/// The location of the only branch with a loop ID, after `change` to the resolved module.
+fn place_of_latch(functions: &str, change: impl Fn(&inkwell::module::Module<'_>)) -> String {
+    let context = Context::create();
+    let module = parse(&context, &ir(functions));
+    resolve_hints(&module).expect("the hints can be resolved");
+    change(&module);
+    place_latches(&module);
+    module.verify().expect("the module is right");
+    let text = module.print_to_string().to_string();
+    let latch = text.lines().find(|line| line.contains("!llvm.loop !") && line.contains("br ")).expect("a latch");
+    let Some((_, place)) = latch.split_once("!dbg !") else { return String::new() };
+    let number = place.split(',').next().expect("a number");
+    text.lines().find(|line| line.starts_with(&format!("!{number} = "))).expect("a location").to_owned()
+}
+
+#[test]
+fn the_place_is_the_keywords_in_the_function_that_the_loop_was_written_in() {
+    let place = place_of_latch(INLINED, |_| ());
+    assert!(place.contains("line: 17, column: 5"), "{place}");
+    assert!(place.contains("inlinedAt: "), "{place}");
+}
+
+#[test]
+fn a_latch_that_the_optimizer_gave_another_place_gets_it_back() {
+    let forget = |module: &inkwell::module::Module<'_>| {
+        let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+        blocks.filter_map(|block| block.get_terminator()).for_each(|end| end.set_debug_location(None));
+    };
+    let place = place_of_latch(INLINED, forget);
+    assert!(place.contains("line: 17, column: 5"), "{place}");
+}
+
+#[test]
+fn a_loop_whose_marker_lies_in_another_file_keeps_the_markers_place() {
+    let place = place_of_latch(&INLINED.replace("kernels/src/lib.rs", "macros.rs"), |_| ());
+    assert!(place.contains("line: 3, column: 1"), "{place}");
+}
+
+#[test]
+fn without_debug_information_nothing_has_a_place() {
+    let start = INLINED.find("!llvm.dbg.cu").expect("the metadata");
+    let plain: String = INLINED[..start]
+        .lines()
+        .map(|line| line.split(", !dbg").next().unwrap_or(line))
+        .map(|line| format!("{}\n", line.replace(" !dbg !20", "")))
+        .collect();
+    assert_eq!(place_of_latch(&plain, |_| ()), "");
 }
