@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{ARCHS, assemble, assemble_with, kernel, module, report};
-use sass::{AssembleOptions, Counts, Extra, Program, SymbolKind};
+use common::{ARCHS, kernel, module, module_at, report_of};
+use sass::{Counts, Extra, Program, SymbolKind};
 
 /// Loops, loads, stores, calls and helper calls of a kernel on every architecture.
 fn expect(file: &str, name: &str, loops: usize, loads: usize, stores: usize, calls: usize, helper_calls: usize) {
@@ -66,9 +66,8 @@ fn the_padding_is_no_loop_even_where_code_runs_up_to_it() {
 #[test]
 fn a_cycle_with_two_entries_is_reported() {
     // At level 3 ptxas makes it a natural loop by copying one half.
-    let options = AssembleOptions { opt_level: 0, ..AssembleOptions::default() };
     for arch in ARCHS {
-        let report = report(&assemble_with("loops.ptx", arch, &options));
+        let report = report_of(&module_at(0, "loops.ptx", arch));
         let irreducible = |name: &str| report.kernel(name).expect("the kernel").extra.irreducible;
         assert!(irreducible("irreducible"), "{arch}");
         assert!(!irreducible("nested"), "{arch}");
@@ -186,22 +185,19 @@ fn a_loop_tells_whether_it_holds_tensor_core_instructions() {
 
 #[test]
 fn unoptimized_code_has_the_loops_of_the_source() {
-    let options = AssembleOptions { opt_level: 0, ..AssembleOptions::default() };
     let loops =
         [("nested", 2), ("two_loops", 2), ("divergent", 1), ("early_return", 2), ("forever", 1), ("trap_last", 0)];
     for arch in ARCHS {
-        let report = report(&assemble_with("loops.ptx", arch, &options));
+        let report = report_of(&module_at(0, "loops.ptx", arch));
         for (name, expected) in loops {
             assert_eq!(report.kernel(name).expect("the kernel").sass.loops, expected, "{name} on {arch}");
         }
-        let report = common::report(&assemble_with("taps.ptx", arch, &options));
-        assert_eq!(report.kernel("taps_default").expect("the kernel").sass.loops, 1, "{arch}");
     }
 }
 
 #[test]
 fn the_report_has_the_audit_s_field_names() {
-    let report = report(&assemble("taps.ptx", "sm_80"));
+    let report = report_of(&module("taps.ptx", "sm_80"));
     let json = serde_json::to_value(&report.kernels[0]).expect("JSON");
     for field in ["name", "registers", "spill_bytes", "stack_bytes", "shared_bytes"] {
         assert!(!json[field].is_null(), "{field}");

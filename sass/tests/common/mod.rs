@@ -13,7 +13,7 @@ use sass::{AssembleOptions, Cubin, KernelReport, Module, Nvdisasm, Program, Ptxa
 /// A cubin and its disassembly.
 pub type Made = Arc<(Cubin, Module)>;
 
-type Kept = BTreeMap<(String, String), Arc<OnceLock<Made>>>;
+type Kept = BTreeMap<(String, String, u8), Arc<OnceLock<Made>>>;
 
 /// The architectures that every promise is held to.
 pub const ARCHS: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120a"];
@@ -37,11 +37,17 @@ pub fn assemble(file: &str, arch: &str) -> Cubin {
 
 /// A data file, assembled with line information and disassembled. Each once in a test program: nvdisasm takes a while.
 pub fn module(file: &str, arch: &str) -> Made {
+    module_at(3, file, arch)
+}
+
+/// The same at an optimization level.
+pub fn module_at(opt_level: u8, file: &str, arch: &str) -> Made {
     static KEPT: Mutex<Kept> = Mutex::new(BTreeMap::new());
-    let key = (file.to_owned(), arch.to_owned());
+    let key = (file.to_owned(), arch.to_owned(), opt_level);
     let kept = KEPT.lock().expect("no test panics in here").entry(key).or_default().clone();
     let make = || {
-        let cubin = assemble(file, arch);
+        let options = AssembleOptions { opt_level, line_info: true, ..AssembleOptions::default() };
+        let cubin = assemble_with(file, arch, &options);
         let module = disassemble(&cubin);
         Arc::new((cubin, module))
     };
@@ -60,10 +66,14 @@ pub fn report(cubin: &Cubin) -> Report {
     Report::of(cubin, &Program::of(&disassemble(cubin))).expect("a report")
 }
 
+/// The figures of a cubin that is disassembled already.
+pub fn report_of(made: &Made) -> Report {
+    Report::of(&made.0, &Program::of(&made.1)).expect("a report")
+}
+
 /// The figures of one kernel.
 pub fn kernel(file: &str, name: &str, arch: &str) -> KernelReport {
-    let made = module(file, arch);
-    let report = Report::of(&made.0, &Program::of(&made.1)).expect("a report");
+    let report = report_of(&module(file, arch));
     report.kernel(name).unwrap_or_else(|| panic!("{file} has no kernel {name}")).clone()
 }
 
