@@ -16,7 +16,7 @@
 //! A block ends at every jump, call, return and exit, conditional or not.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use codegen_pass::{Block, ControlFlow};
 
@@ -132,7 +132,8 @@ impl<'m> Layout<'m> {
 
     /// The first instructions of everything that may be jumped to in the function that starts at `start`.
     fn labels_of(&self, start: u64) -> impl Iterator<Item = usize> + '_ {
-        let next_function = self.function_starts.range(start + 1..).next().copied().unwrap_or(u64::MAX);
+        let next_function =
+            self.function_starts.range((Bound::Excluded(start), Bound::Unbounded)).next().copied().unwrap_or(u64::MAX);
         let inside = move |(address, _): &&(u64, String)| (start..next_function).contains(address);
         let indices =
             self.section.labels.iter().filter(inside).filter_map(|(address, _)| self.section.index_of(*address));
