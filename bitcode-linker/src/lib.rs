@@ -12,6 +12,7 @@
 mod archive;
 mod args;
 mod calls;
+mod convergence;
 mod error;
 mod identification;
 mod inputs;
@@ -53,6 +54,7 @@ pub fn link(args: &Args) -> Result<(), Error> {
     let outcomes = nounroll_metadata::resolve_hints(&module)?;
     let before = report::BeforeOptimization::of(&module, outcomes);
     merge::check_defined(&module)?;
+    convergence::mark(&module);
     keep(args, &module, "resolved.ll")?;
 
     tracing::debug!("resolved");
