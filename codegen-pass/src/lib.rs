@@ -22,6 +22,7 @@ mod loops;
 pub mod report;
 mod resolve;
 mod site;
+mod trace;
 
 pub use dominators::Dominators;
 pub use flow::{Block, ControlFlow, Flow};
@@ -30,3 +31,4 @@ pub use latch::{MergeLatches, single_latch};
 pub use loops::{Loop, LoopForest, LoopId};
 pub use resolve::{DropReason, Hint, HintedLoop, Marker, Resolution, Role, SiteId, resolve};
 pub use site::{BODY_MARKER, ENTER_MARKER, HintKind, MARKER_CRATE, ParseSiteError, Site};
+pub use trace::{MirLoop, TRACE_CFG};

@@ -73,6 +73,47 @@ impl fmt::Display for DropReason {
     }
 }
 
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [DropReason; 7] = [
+        DropReason::Unreachable,
+        DropReason::OutsideLoop,
+        DropReason::NeverRepeats,
+        DropReason::Irreducible,
+        DropReason::NoEnter,
+        DropReason::Conflict,
+        DropReason::FixedBackEdge,
+    ];
+
+    /// The word under which a level is set for it. Reasons that a user cannot tell apart share one.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            DropReason::Unreachable => "unreachable",
+            DropReason::OutsideLoop | DropReason::NeverRepeats => "never-repeats",
+            DropReason::Irreducible | DropReason::NoEnter | DropReason::FixedBackEdge => "shape",
+            DropReason::Conflict => "conflict",
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            DropReason::OutsideLoop | DropReason::NeverRepeats => {
+                "every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop"
+            }
+            DropReason::Irreducible | DropReason::NoEnter => {
+                "a compiler pass has changed the loop's shape: `-Zmir-enable-passes=-JumpThreading` keeps it"
+            }
+            DropReason::Unreachable => "nothing leads to it: remove the loop, or what keeps it from being reached",
+            DropReason::Conflict => "two hints have met on one loop, perhaps by inlining: keep one of them",
+            DropReason::FixedBackEdge => {
+                "an instruction with fixed targets, such as inline assembly with labels, jumps back: move it out of the end \
+                 of the loop's body"
+            }
+        }
+    }
+}
+
 /// What became of one body marker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hint {

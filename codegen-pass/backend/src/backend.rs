@@ -91,7 +91,7 @@ impl CodegenBackend for LatchBackend {
 
     fn codegen_crate<'tcx>(&self, tcx: TyCtxt<'tcx>, crate_info: &CrateInfo) -> Box<dyn Any> {
         // Asked for here too, so that a misspelt level is an error also where no hint is dropped.
-        let _ = report::Level::of(tcx.sess);
+        let _ = report::Level::of(tcx.sess, None);
         self.llvm.codegen_crate(tcx, crate_info)
     }
 

@@ -56,6 +56,7 @@ pub fn run<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>) -> Option<Body<'tcx>> {
     for (marker, reason) in settled.drops().chain(plan.refused.iter().copied()) {
         report::dropped(tcx, body, &settled.markers, marker, reason);
     }
+    report::trace(tcx, body, &settled, &plan);
     if plan.is_empty() {
         return None;
     }

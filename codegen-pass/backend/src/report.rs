@@ -1,12 +1,16 @@
 //! Telling of dropped hints, as rustc diagnostics at the loop.
 //!
-//! The level comes from `--cfg latch_hints="allow|warn|deny"`, since a backend can register neither lints nor options.
+//! The level comes from `--cfg latch_hints="allow|warn|deny"`, since a backend can register neither lints nor options. One
+//! reason can have a level of its own: `--cfg latch_hints="never-repeats=allow"`. With `--cfg latch_trace` every hinted loop
+//! gets a note that says what became of it.
+//!
 //! rustc prints equal messages once; so a message names the function that the loop stands in, not the one that it was
 //! inlined into, and is the same in every caller.
 
 use crate::markers::Markers;
 use crate::pass::Settled;
-use codegen_pass::{DropReason, HintKind, Site};
+use crate::rewrite::Plan;
+use codegen_pass::{DropReason, HintKind, MirLoop, Site, TRACE_CFG};
 use rustc_errors::{Diag, EmissionGuarantee};
 use rustc_middle::mir::{Body, SourceInfo, SourceScope};
 use rustc_middle::ty::TyCtxt;
@@ -30,11 +34,18 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level asked for; the strictest, where there are several. A level that does not exist is an error.
-    pub fn of(sess: &Session) -> Level {
+    /// The level for a reason: its own, where it has one, else the one for all; the strictest, where there are several. A
+    /// level that does not exist is an error.
+    pub fn of(sess: &Session, reason: Option<DropReason>) -> Level {
         let name = Symbol::intern(LEVEL_CFG);
-        let asked = sess.psess.config.iter().filter(|(key, _)| *key == name);
-        asked.filter_map(|&(_, value)| parse_level(sess, value)).max().unwrap_or(Level::Warn)
+        let values = sess.psess.config.iter().filter(|(key, _)| *key == name).map(|&(_, value)| value);
+        let settings: Vec<Setting> = values.filter_map(|value| Setting::of(sess, value)).collect();
+        let strictest = |keyword: Option<&str>| {
+            let of_it = settings.iter().filter(|setting| setting.keyword == keyword);
+            of_it.map(|setting| setting.level).max()
+        };
+        let own = reason.and_then(|reason| strictest(Some(reason.keyword())));
+        own.or_else(|| strictest(None)).unwrap_or(Level::Warn)
     }
 
     fn emit(self, tcx: TyCtxt<'_>, span: Span, text: String, note: String, help: Option<&'static str>) {
@@ -58,18 +69,43 @@ fn with_notes<'a, G: EmissionGuarantee>(
     message
 }
 
-fn parse_level(sess: &Session, value: Option<Symbol>) -> Option<Level> {
-    let value = value.map(|value| value.to_string()).unwrap_or_default();
-    match value.as_str() {
-        "allow" => Some(Level::Allow),
-        "warn" => Some(Level::Warn),
-        "deny" => Some(Level::Deny),
-        _ => {
-            sess.dcx()
-                .err(format!("`{LEVEL_CFG}=\"{value}\"` is no level for loop hints: use `allow`, `warn` or `deny`"));
-            None
+/// One value of the option.
+struct Setting {
+    /// The reason that it is for; none where it is for all.
+    keyword: Option<&'static str>,
+    level: Level,
+}
+
+impl Setting {
+    fn of(sess: &Session, value: Option<Symbol>) -> Option<Setting> {
+        let value = value.map(|value| value.to_string()).unwrap_or_default();
+        let setting = Setting::parse(&value);
+        if setting.is_none() {
+            sess.dcx().err(format!(
+                "`{LEVEL_CFG}=\"{value}\"` is no level for loop hints: use `allow`, `warn` or `deny`, or one of them for one \
+                 reason, as in `never-repeats=allow`"
+            ));
         }
+        setting
     }
+
+    fn parse(value: &str) -> Option<Setting> {
+        let (keyword, level) = match value.split_once('=') {
+            Some((keyword, level)) => (Some(known_keyword(keyword)?), level),
+            None => (None, value),
+        };
+        let level = match level {
+            "allow" => Level::Allow,
+            "warn" => Level::Warn,
+            "deny" => Level::Deny,
+            _ => return None,
+        };
+        Some(Setting { keyword, level })
+    }
+}
+
+fn known_keyword(keyword: &str) -> Option<&'static str> {
+    DropReason::ALL.into_iter().map(DropReason::keyword).find(|known| *known == keyword)
 }
 
 /// Tells that the hint of a body marker is dropped.
@@ -80,7 +116,7 @@ pub fn dropped<'tcx>(
     marker: usize,
     reason: DropReason,
 ) {
-    let level = Level::of(tcx.sess);
+    let level = Level::of(tcx.sess, Some(reason));
     let block = crate::graph::basic_block(markers.list[marker].block);
     let place = body.basic_blocks[block].terminator().source_info;
     let site = markers.site(marker);
@@ -88,25 +124,32 @@ pub fn dropped<'tcx>(
         return;
     }
     let kind = site.parse::<Site>().map_or(HintKind::Nounroll, |site| site.kind);
-    let text = format!("`#[{kind}]` is dropped: {reason}");
-    level.emit(tcx, loop_span(place.span), text, function_note(tcx, body, place), help(reason));
+    let text = format!("`#[{kind}]` was not honoured: {reason}");
+    level.emit(tcx, loop_span(place.span), text, function_note(tcx, body, place), Some(reason.help()));
+}
+
+/// Where that is asked for, tells of every hinted loop what it was and what it will be.
+pub fn trace<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, settled: &Settled<'_, 'tcx>, plan: &Plan<'_, 'tcx>) {
+    let name = Symbol::intern(TRACE_CFG);
+    if !tcx.sess.psess.config.iter().any(|(key, _)| *key == name) {
+        return;
+    }
+    let function = with_no_trimmed_paths!(tcx.def_path_str(body.source.def_id()));
+    for (hinted, latch) in &plan.settled {
+        let Ok(site) = settled.markers.site(hinted.marker).parse() else { continue };
+        let found = settled.forest.get(hinted.id);
+        let back_edges = found.latches.iter().map(|latch| latch.index()).collect();
+        let (header, latch) = (found.header.index(), latch.index());
+        let note = MirLoop { site, function: function.clone(), header, back_edges, latch };
+        let marker = crate::graph::basic_block(settled.markers.list[hinted.marker].block);
+        let place = body.basic_blocks[marker].terminator().source_info;
+        tcx.dcx().span_note(loop_span(place.span), note.to_string());
+    }
 }
 
 /// Tells that a marker cannot be read. An error at any level, since the link stage would refuse the crate.
 pub fn unreadable<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo, reason: &str) {
     Level::Deny.emit(tcx, loop_span(place.span), reason.to_owned(), function_note(tcx, body, place), None);
-}
-
-fn help(reason: DropReason) -> Option<&'static str> {
-    match reason {
-        DropReason::OutsideLoop | DropReason::NeverRepeats => Some(
-            "every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop",
-        ),
-        DropReason::Irreducible | DropReason::NoEnter => {
-            Some("a pass of the compiler has given the loop this shape: fewer jumps in and around it may help")
-        }
-        DropReason::Unreachable | DropReason::Conflict | DropReason::FixedBackEdge => None,
-    }
 }
 
 fn function_note<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo) -> String {

@@ -26,7 +26,7 @@
 use crate::graph::{MirGraph, basic_block};
 use crate::markers::Arguments;
 use crate::pass::Settled;
-use codegen_pass::{DropReason, LoopForest, LoopId, Role, SiteId, single_latch};
+use codegen_pass::{DropReason, HintedLoop, LoopForest, LoopId, Role, SiteId, single_latch};
 use rustc_data_structures::fx::{FxHashMap, FxHashSet};
 use rustc_middle::mir::{
     BasicBlock, BasicBlockData, Body, CallSource, ConstOperand, LocalDecl, Operand, Place, Terminator, TerminatorKind,
@@ -46,6 +46,8 @@ pub struct Plan<'a, 'tcx> {
     stale: Vec<BasicBlock>,
     /// Hints whose loop could not be given a single latch.
     pub refused: Vec<(usize, DropReason)>,
+    /// The single latch of every other hinted loop, changed or not.
+    pub settled: Vec<(HintedLoop, BasicBlock)>,
 }
 
 /// A latch to add or to change.
@@ -69,12 +71,19 @@ impl<'a, 'tcx> Plan<'a, 'tcx> {
             resolution.hints.iter().filter(|hint| hint.verdict.is_ok()).map(|hint| block_of(hint.marker)).collect();
 
         let mut graph = MirGraph::new(body, honoured.iter().chain(&stale).copied().collect());
-        let mut plan = Plan { redirected: FxHashMap::default(), latches: Vec::new(), stale, refused: Vec::new() };
+        let mut plan = Plan {
+            redirected: FxHashMap::default(),
+            latches: Vec::new(),
+            stale,
+            refused: Vec::new(),
+            settled: Vec::new(),
+        };
         for hinted in &resolution.hinted {
             let found = forest.get(hinted.id);
             match single_latch(&mut graph, found) {
                 Ok(latch) => {
                     let block = basic_block(latch);
+                    plan.settled.push((*hinted, block));
                     let may_copy = copying.allowed(forest, hinted.id, markers.list[hinted.marker].site);
                     let copy = markers.arguments(hinted.marker).filter(|_| may_copy && !honoured.contains(&block));
                     if copy.is_some() || block.index() >= body.basic_blocks.len() {

@@ -24,7 +24,7 @@ fn a_hint_never_slips_to_the_loop_around_its_own() {
     for level in [0, 3] {
         let compiled = Session::new("never-repeats", level).compile("t", NEVER_REPEATS);
         assert!(compiled.success);
-        let message = "warning: `#[nounroll]` is dropped: the loop never repeats\n --> t.rs:9:17\n";
+        let message = "warning: `#[nounroll]` was not honoured: the loop never repeats\n --> t.rs:9:17\n";
         assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
         assert_eq!(compiled.count("= note: in the function `walk`"), 1, "{}", compiled.messages);
         assert_eq!(compiled.count("= help: every path through its body leaves it"), 1, "{}", compiled.messages);
@@ -43,7 +43,7 @@ fn a_hint_outside_any_loop_is_dropped() {
         }";
     for level in [0, 3] {
         let compiled = Session::new("outside", level).compile("t", source);
-        assert_eq!(compiled.count("`#[unroll]` is dropped: the loop never repeats"), 1, "{}", compiled.messages);
+        assert_eq!(compiled.count("`#[unroll]` was not honoured: the loop never repeats"), 1, "{}", compiled.messages);
         assert_eq!(compiled.changed(), [""; 0]);
     }
 }
@@ -57,11 +57,44 @@ fn the_level_is_chosen_by_a_cfg() {
     assert!(allowed.success && allowed.messages.is_empty(), "{}", allowed.messages);
     let warned = at("warn", "=\"warn\"");
     assert!(warned.success);
-    assert_eq!(warned.count("warning: `#[nounroll]` is dropped"), 1, "{}", warned.messages);
+    assert_eq!(warned.count("warning: `#[nounroll]` was not honoured"), 1, "{}", warned.messages);
     let denied = at("deny", "=\"deny\"");
     assert!(!denied.success);
-    assert_eq!(denied.count("error: `#[nounroll]` is dropped"), 1, "{}", denied.messages);
+    assert_eq!(denied.count("error: `#[nounroll]` was not honoured"), 1, "{}", denied.messages);
     assert_eq!(denied.count("= note: in the function `walk`"), 1, "{}", denied.messages);
+}
+
+#[test]
+fn a_reason_can_have_a_level_of_its_own() {
+    let with = |name: &str, values: [&str; 2]| {
+        let session = values.iter().fold(Session::new(name, 3), |session, value| {
+            session.argument("--cfg").argument(&format!("latch_hints=\"{value}\""))
+        });
+        session.compile("t", NEVER_REPEATS)
+    };
+    let allowed = with("own-allow", ["never-repeats=allow", "deny"]);
+    assert!(allowed.success && allowed.messages.is_empty(), "{}", allowed.messages);
+    assert!(!with("own-deny", ["allow", "never-repeats=deny"]).success);
+    assert!(!with("others", ["conflict=allow", "deny"]).success, "that reason is another");
+    let misspelt = with("own-misspelt", ["never-repeat=allow", "warn"]);
+    assert_eq!(misspelt.count("error: `latch_hints=\"never-repeat=allow\"` is no level"), 1, "{}", misspelt.messages);
+}
+
+#[test]
+fn every_hinted_loop_gets_a_note_where_that_is_asked_for() {
+    let source = "
+        #[unsafe(no_mangle)]
+        pub unsafe fn two(n: usize, p: *const f32, sum: *mut f32) {
+            enter!(4);
+            for i in 0..n { body!(4); if i == 3 { continue; } unsafe { *sum += *p.add(i) }; }
+        }";
+    let compiled = Session::new("trace", 3).argument("--cfg").argument("latch_trace").compile("t", source);
+    let notes = compiled.messages.lines().filter_map(|line| line.strip_prefix("note: ")?.parse().ok());
+    let [found] = &notes.collect::<Vec<codegen_pass::MirLoop>>()[..] else { panic!("{}", compiled.messages) };
+    assert_eq!((found.site.to_string().as_str(), found.function.as_str()), ("nounroll|t|lib.rs|4|1", "two"));
+    assert_eq!(found.back_edges.len(), 2, "the continue, and the end of the body");
+    assert_eq!(compiled.mir().function("two").marked_latches(4), [(found.latch, found.header)]);
+    assert_eq!(Session::new("no-trace", 3).compile("t", source).messages, "");
 }
 
 #[test]
@@ -99,7 +132,7 @@ fn a_drop_is_told_once_however_many_callers_inline_it() {
         pub fn b(p: *const f32) -> f32 { let mut s = 0.0; while s < 4.0 { s += first(p) + first(p); } s }
         pub fn c(p: *const f32) -> f32 { a(p) + b(p) + first(p) }";
     let compiled = Session::new("told-once", 3).compile("t", &format!("{INLINED}{callers}"));
-    assert_eq!(compiled.count("is dropped: the loop never repeats"), 1, "{}", compiled.messages);
+    assert_eq!(compiled.count("was not honoured: the loop never repeats"), 1, "{}", compiled.messages);
     assert_eq!(compiled.count("= note: in the function `first`"), 1, "{}", compiled.messages);
     assert!(compiled.text("mir").matches("__latch_loop_body(").count() > 4, "and yet it was inlined");
 }
@@ -108,7 +141,7 @@ fn a_drop_is_told_once_however_many_callers_inline_it() {
 fn a_drop_in_a_dependency_is_told_there_and_not_again() {
     let session = Session::new("told-elsewhere", 3);
     let lib = session.compile("lib", INLINED);
-    assert_eq!(lib.count("is dropped: the loop never repeats"), 1, "{}", lib.messages);
+    assert_eq!(lib.count("was not honoured: the loop never repeats"), 1, "{}", lib.messages);
     let compiled = session.compile(
         "t",
         "extern crate lib; #[unsafe(no_mangle)] pub fn a(p: *const f32) -> f32 { lib::first(p) + lib::first(p) }",
@@ -135,7 +168,12 @@ fn a_drop_that_only_the_caller_brings_about_is_told_there() {
     assert_eq!(lib.messages, "");
     let source = "extern crate lib; #[unsafe(no_mangle)] pub fn a(p: *const f32) -> f32 { lib::run::<true>(p) }";
     let compiled = session.compile("t", source);
-    assert_eq!(compiled.count("is dropped: the loop never repeats\n --> lib.rs:7:17"), 1, "{}", compiled.messages);
+    assert_eq!(
+        compiled.count("was not honoured: the loop never repeats\n --> lib.rs:7:17"),
+        1,
+        "{}",
+        compiled.messages
+    );
     assert_eq!(compiled.count("= note: in the function `lib::run`"), 1, "{}", compiled.messages);
 }
 
@@ -149,7 +187,7 @@ fn of_two_hints_on_one_loop_the_second_is_dropped() {
         }";
     for level in [0, 3] {
         let compiled = Session::new("conflict", level).compile("t", source);
-        let message = "`#[nounroll]` is dropped: the loop carries another hint already";
+        let message = "`#[nounroll]` was not honoured: the loop carries another hint already";
         assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
         let mir = compiled.mir();
         assert_eq!((mir.function("both").bodies(4).len(), mir.function("both").bodies(5).len()), (1, 1), "no copies");
