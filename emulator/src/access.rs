@@ -8,6 +8,7 @@ use crate::ast::Space;
 use crate::exec::{Done, Exec, L64, LANES, Stopped};
 use crate::fault::FaultKind;
 use crate::memory::*;
+use crate::ops_mem::race_kind;
 use crate::program::Inst;
 use crate::races::{Access, Kind, lanes};
 use crate::shared::HOLE;
@@ -251,13 +252,13 @@ impl<'a> Exec<'a> {
         if self.env.track {
             self.note_unwritten(off, bytes, |x, w, _| x.sh.written[w]);
         }
-        self.watch(off, bytes, Kind::Read)
+        self.watch(off, bytes, race_kind(i, false))
     }
 
     fn store_shared(&mut self, i: &Inst, addr: &L64, bytes: u32) -> Done {
         let off = self.shared_offsets(addr, bytes)?;
         self.count_shared(i, &off, bytes);
-        self.watch(&off, bytes, Kind::Write)?;
+        self.watch(&off, bytes, race_kind(i, true))?;
         self.put_shared(&off, bytes);
         Ok(())
     }

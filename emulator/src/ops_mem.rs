@@ -6,6 +6,7 @@ use crate::exec::{Done, Exec, LANES};
 use crate::lower_body::{Address, Body};
 use crate::ops_mov::space;
 use crate::program::{File, Inst};
+use crate::races::Kind;
 use crate::table::{Class, Family, Taint};
 
 pub(crate) const FAMILIES: &[Family] = &[
@@ -43,18 +44,21 @@ pub(crate) struct Form {
     pub space: Space,
     pub count: u32,
     pub ty: Ty,
+    /// It has an order, so it does not race with atomics.
+    pub strong: bool,
 }
 
-/// Reads them; order, scope and cache qualifiers make no difference to one thread at a time.
+/// Reads them; scope and cache qualifiers make no difference to one thread at a time.
 pub(crate) fn form(mods: &[&str]) -> Option<Form> {
-    let mut f = Form { space: Space::Generic, count: 1, ty: Ty::parse(mods.last()?)? };
+    let mut f = Form { space: Space::Generic, count: 1, ty: Ty::parse(mods.last()?)?, strong: false };
     for m in &mods[..mods.len() - 1] {
         match *m {
             "v2" => f.count = 2,
             "v4" => f.count = 4,
             "v8" => f.count = 8,
-            "weak" | "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "cta" | "cluster" | "gpu" | "sys"
-            | "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified" => {}
+            "volatile" | "relaxed" | "acquire" | "release" | "mmio" => f.strong = true,
+            "weak" | "cta" | "cluster" | "gpu" | "sys" | "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt"
+            | "unified" => {}
             m if m.starts_with("L1::") || m.starts_with("L2::") => {}
             m => f.space = space(m)?,
         }
@@ -130,7 +134,7 @@ fn lower_ld<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Resul
     i.a = a.base;
     i.imm = a.offset;
     let sp = if a.kernel_param { Space::Param } else { resolve(f.space, &a) };
-    i.x = sp as u32 | if f.ty.signed() { SIGNED } else { 0 };
+    i.x = sp as u32 | if f.ty.signed() { SIGNED } else { 0 } | if f.strong { STRONG } else { 0 };
     i.exec = match (f.count, f.ty.bytes(), regs[0].file) {
         _ if a.kernel_param => load_kernel_param,
         (1, 4, File::R32) => load32,
@@ -144,6 +148,18 @@ fn lower_ld<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Resul
 }
 
 const SIGNED: u32 = 1 << 3;
+const STRONG: u32 = 1 << 4;
+
+/// What the race detector takes a load or store of shared memory for.
+pub(crate) fn race_kind(i: &Inst, write: bool) -> Kind {
+    let strong = i.class != Class::Async && i.flow == crate::program::Flow::Plain && i.x & STRONG != 0;
+    match (write, strong) {
+        (true, false) => Kind::Write,
+        (true, true) => Kind::Atomic,
+        (false, false) => Kind::Read,
+        (false, true) => Kind::StrongRead,
+    }
+}
 
 fn load32(x: &mut Exec<'_>, i: &Inst) -> Done {
     let addr = x.address(i);
@@ -245,7 +261,7 @@ fn lower_st<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Resul
     i.count = f.count as u8;
     i.a = a.base;
     i.imm = a.offset;
-    i.x = resolve(f.space, &a) as u32;
+    i.x = resolve(f.space, &a) as u32 | if f.strong { STRONG } else { 0 };
     if f.count == 1 && f.ty.bytes() == 4 && regs[0].file == File::R32 {
         i.exec = store32;
     }

@@ -10,6 +10,8 @@
 //! - Order by flags (a release store read by an acquire load, or a fence and an atomic counter) is not followed: data handed over
 //!   so is reported. Atomics themselves never race with atomics.
 //! - A store of the value already there by the same instruction is not reported (all lanes set one flag).
+//! - Loads with an order (`.relaxed`, `.acquire`, `.volatile`) are checked against earlier plain writes, but a later plain write is not
+//!   checked against them.
 //! - Only the last write and the readers since are kept: of several conflicts one is reported. Readers from several warps
 //!   are kept as "several", so after a *partial* barrier a write over them passes unreported.
 //! - One execution is watched: a race on a path that the data did not take is not seen. Global memory is not watched.
@@ -21,7 +23,10 @@ use std::collections::HashMap;
 pub(crate) enum Kind {
     Read,
     Write,
+    /// A read-modify-write, or a store with an order (`.relaxed`, `.release`, `.volatile`).
     Atomic,
+    /// A load with an order.
+    StrongRead,
 }
 
 impl Kind {
@@ -30,6 +35,7 @@ impl Kind {
             Kind::Read => "read",
             Kind::Write => "write",
             Kind::Atomic => "atomic",
+            Kind::StrongRead => "atomic read",
         }
     }
 }
@@ -195,7 +201,7 @@ impl Races {
     #[inline]
     fn step(&self, mut c: Cell, a: Access) -> (Cell, Option<Conflict>) {
         let mut hit = None;
-        let both_atomic = a.kind == Kind::Atomic && c.flags & ATOMIC != 0;
+        let both_atomic = matches!(a.kind, Kind::Atomic | Kind::StrongRead) && c.flags & ATOMIC != 0;
         if c.write_time >= self.block && u32::from(c.write_tid) != a.tid && !both_atomic {
             let repeated = a.same_value && a.pc == c.write_pc;
             if !repeated && !self.ordered(u32::from(c.write_tid), c.write_time, a.tid) {
@@ -205,6 +211,10 @@ impl Races {
         }
         let lane = 1u32 << (a.tid % 32);
         let warp = (a.tid / 32) as u8;
+        if a.kind == Kind::StrongRead {
+            // Not recorded, or it would seem to race with a later atomic.
+            return (c, hit);
+        }
         if a.kind == Kind::Read {
             if c.read_time < self.block {
                 c.flags &= !MANY;
@@ -336,6 +346,8 @@ mod tests {
         let mut r = fresh();
         assert_eq!(r.access(0, 0xf, at(Kind::Atomic, 0)), None);
         assert_eq!(r.access(0, 0xf, at(Kind::Atomic, 1)), None);
+        assert_eq!(r.access(0, 0xf, at(Kind::StrongRead, 2)), None);
+        assert_eq!(r.access(0, 0xf, at(Kind::Atomic, 3)), None);
         assert!(r.access(0, 0xf, at(Kind::Read, 2)).is_some());
     }
 }

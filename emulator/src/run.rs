@@ -132,7 +132,10 @@ impl Exec<'_> {
                 self.pc = pc + 1;
                 return Ok(Next::Go);
             }
-            Flow::Indexed => return self.indexed(k, inst, mask, on),
+            Flow::Indexed => {
+                self.reject(inst.a)?;
+                return self.indexed(k, inst, mask, on);
+            }
             Flow::Call | Flow::Return | Flow::Exit | Flow::Warp | Flow::Barrier => {
                 // Lanes whose guard is off go on alone.
                 let k = if on == mask {
@@ -147,6 +150,8 @@ impl Exec<'_> {
                     Flow::Exit => self.exit(k, on),
                     Flow::Barrier => {
                         self.w.groups[k].pc = pc;
+                        self.reject(inst.a)?;
+                        self.reject(inst.b)?;
                         self.arrive(k, inst)?;
                     }
                     _ => {
@@ -240,6 +245,7 @@ impl Exec<'_> {
     fn call_register(&mut self, k: usize, inst: &Inst) -> Done {
         let prog = self.prog;
         let site = &prog.calls[inst.x as usize];
+        self.reject(inst.a)?;
         let address = self.get64(inst.a);
         let pc = self.pc;
         let mut left = self.w.groups[k].mask;

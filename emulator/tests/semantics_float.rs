@@ -2,7 +2,12 @@
 //! operation; approximations against f64 with the error that the ISA grants.
 
 // The unordered comparisons are written as PTX defines them, as negations.
-#![allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, clippy::too_many_arguments)]
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::double_comparisons,
+    clippy::nonminimal_bool,
+    clippy::too_many_arguments
+)]
 
 mod common;
 

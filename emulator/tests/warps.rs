@@ -192,6 +192,15 @@ fn dynamic_shared_memory_and_atomics_on_it() {
 }
 
 #[test]
+fn atomic_loads_and_stores_of_shared_memory_do_not_race_with_atomics() {
+    let init = "mov.u64 %d1, s; setp.eq.u32 %p1, %t, 0; @%p1 st.shared.u32 [%d1], 0; bar.sync 0; atom.shared.add.u32 %r1, [%d1], 1;";
+    let wait = "W: ld.relaxed.cta.shared.u32 %r2, [%d1]; setp.lt.u32 %p2, %r2, 64; @%p2 bra W; st.u32 [%o], %r2;";
+    assert_eq!(ok(&format!("{init} {wait}"), 64, &[0; 64]), [64; 64]);
+    let e = run(&format!("{init} {}", wait.replace("relaxed.cta.", "")), "", Shape::line(1, 64), &[0; 64]).unwrap_err();
+    assert!(e.to_string().contains("race in shared memory"), "{e}");
+}
+
+#[test]
 fn float_atomics_and_half_pairs() {
     let v = ok(
         "red.global.add.f32 [%a], 0f3f000000; atom.global.add.noftz.f16x2 %r1, [%a+4], 0x3c003800; atom.global.inc.u32 %r2, [%a+8], 20; atom.global.min.s32 %r3, [%a+12], -5;",
