@@ -42,6 +42,18 @@ pub struct Args {
     #[arg(short = 'O', default_value = "0")]
     pub optimize: OptLevel,
 
+    /// Who makes PTX of the resolved module.
+    #[arg(long, default_value = "llc")]
+    pub route: Route,
+
+    /// The file libnvvm.so.4 of a CUDA toolkit, for `--route nvvm`.
+    #[arg(long)]
+    pub libnvvm: Option<PathBuf>,
+
+    /// May a product and a sum be computed as one, without rounding in between?
+    #[arg(long, default_value = "off")]
+    pub fp_contract: Contraction,
+
     /// Where libraries lie. Accepted, and of no use: bitcode links no libraries.
     #[arg(short = 'L')]
     pub library_path: Vec<PathBuf>,
@@ -83,6 +95,24 @@ pub enum OptLevel {
     Size,
     #[value(name = "z")]
     SizeMin,
+}
+
+/// Who makes PTX of the resolved module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Route {
+    /// LLVM's own optimizer and NVPTX code generation, in this process.
+    Llc,
+    /// NVIDIA's libNVVM.
+    Nvvm,
+}
+
+/// What happens to a product that is added to something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Contraction {
+    /// It is rounded first, as the source says.
+    Off,
+    /// It may be fused with the sum.
+    On,
 }
 
 impl Args {

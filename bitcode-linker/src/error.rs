@@ -49,4 +49,6 @@ pub enum Error {
     Invalid { stage: &'static str, message: String },
     #[error("LLVM cannot make PTX for {cpu}: {message}")]
     Codegen { cpu: String, message: String },
+    #[error(transparent)]
+    Nvvm(#[from] crate::nvvm::Error),
 }

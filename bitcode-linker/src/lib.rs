@@ -1,40 +1,46 @@
 //! The linker of device crates: bitcode in, PTX out, with every loop hint resolved on the way.
 //!
 //! ```text
-//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─ optimize once ─ PTX
-//!                                                                      └── report ──┘
+//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─┬─ optimize once ─ PTX   route llc
+//!                                                                               └─ libNVVM ─────── PTX   route nvvm
 //! ```
 //!
 //! Device crates are compiled without any LLVM pass, because a second run of the optimizer would unroll again what the
 //! first has left. Here they become one module, hints are resolved on it (by `nounroll-metadata`), and the optimizer
-//! runs for the first and only time, in this process, by the LLVM that wrote the bitcode.
+//! runs for the first and only time: in this process, by the LLVM that wrote the bitcode, or in libNVVM ([`nvvm`]).
 
 mod archive;
 mod args;
 mod calls;
+mod contraction;
 mod convergence;
 mod error;
 mod identification;
 mod inputs;
 mod merge;
+mod nvvm;
 mod output;
 mod ptx;
 mod report;
 mod session;
 mod target;
 
-pub use args::{Args, OptLevel};
+pub use args::{Args, Contraction, OptLevel, Route};
 pub use error::Error;
 pub use session::end_in_one_sentence;
 
+use codegen_pass::report::LinkReport;
 use inkwell::module::Module;
+use report::BeforeOptimization;
 use session::Session;
 use std::fs;
 use std::path::Path;
+use target::Gpu;
 
 /// Does what the command line asks for.
 pub fn link(args: &Args) -> Result<(), Error> {
-    let gpu = target::Gpu::new(args)?;
+    let gpu = Gpu::new(args)?;
+    let libnvvm = (args.route == Route::Nvvm).then(|| nvvm::Compiler::new(args)).transpose()?;
     let mut objects = Vec::new();
     for input in &args.inputs {
         objects.extend(inputs::read(input)?);
@@ -58,24 +64,68 @@ pub fn link(args: &Args) -> Result<(), Error> {
     keep(args, &module, "resolved.ll")?;
 
     tracing::debug!("resolved");
-    gpu.optimize(&session, &module)?;
-    tracing::debug!("optimized");
-    verify(&module, "after optimization")?;
-    keep(args, &module, "optimized.ll")?;
-
-    let left = nounroll_metadata::surviving_loops(&module);
-    // Making code changes the module, so what it shows is read first.
-    nounroll_metadata::prepare_for_printing(&module);
-    nounroll_metadata::place_latches(&module);
-    let ptx = ptx::settle_pragmas(&gpu.ptx(&session, &module)?);
-    tracing::debug!("printed");
-    let report = before.finish(&module, &left, &ptx);
+    let (ptx, report) = match &libnvvm {
+        None => by_llvm(args, &session, &gpu, &module, before)?,
+        Some(libnvvm) => by_libnvvm(args, &session, &gpu, libnvvm, &module, before)?,
+    };
     output::write_whole(&args.output, ptx.as_bytes())?;
     if let Some(path) = &args.report {
         let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
         output::write_whole(path, &text)?;
     }
     Ok(())
+}
+
+/// PTX by LLVM's own optimizer and code generation.
+fn by_llvm(
+    args: &Args,
+    session: &Session,
+    gpu: &Gpu,
+    module: &Module<'_>,
+    before: BeforeOptimization,
+) -> Result<(String, LinkReport), Error> {
+    if args.fp_contract == Contraction::On {
+        contraction::allow(module);
+    }
+    gpu.optimize(session, module)?;
+    tracing::debug!("optimized");
+    verify(module, "after optimization")?;
+    keep(args, module, "optimized.ll")?;
+    let left = nounroll_metadata::surviving_loops(module);
+    // Making code changes the module, so what it shows is read first.
+    let ptx = print(session, gpu, module)?;
+    let report = before.finish(module, &left, &ptx);
+    Ok((ptx, report))
+}
+
+/// PTX by libNVVM. What it does to the module cannot be seen, so the report is made of the other route's optimizer, and held
+/// against the PTX.
+fn by_libnvvm(
+    args: &Args,
+    session: &Session,
+    gpu: &Gpu,
+    libnvvm: &nvvm::Compiler,
+    module: &Module<'_>,
+    before: BeforeOptimization,
+) -> Result<(String, LinkReport), Error> {
+    let adapted = module.clone();
+    let changes = libnvvm.adapt(&adapted)?;
+    verify(&adapted, "after it was adapted for libNVVM")?;
+    keep(args, &adapted, "adapted.ll")?;
+    let ptx = ptx::settle_pragmas(&libnvvm.ptx(&adapted, &changes)?);
+    tracing::debug!("compiled by libNVVM");
+    gpu.optimize(session, module)?;
+    let left = nounroll_metadata::surviving_loops(module);
+    let report = before.finish(module, &left, &ptx);
+    Ok((ptx, report))
+}
+
+fn print(session: &Session, gpu: &Gpu, module: &Module<'_>) -> Result<String, Error> {
+    nounroll_metadata::prepare_for_printing(module);
+    nounroll_metadata::place_latches(module);
+    let ptx = ptx::settle_pragmas(&gpu.ptx(session, module)?);
+    tracing::debug!("printed");
+    Ok(ptx)
 }
 
 fn verify(module: &Module<'_>, stage: &'static str) -> Result<(), Error> {

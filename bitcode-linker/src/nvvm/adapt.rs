@@ -1,0 +1,99 @@
+//! What libNVVM wants of a module that LLVM does not.
+//!
+//! NVVM IR is LLVM IR with more rules. The module must carry NVVM's version and data layout. Kernels keep the calling
+//! convention `ptx_kernel`, which libNVVM takes for what it is; `!nvvm.annotations` are not needed. Then there is what its
+//! verifier refuses:
+//! - function attributes that mean nothing on a GPU ([`MEANINGLESS`]), sections, and the alignment of functions: removed;
+//! - prefetches, which are advice: removed;
+//! - atomic loads and stores: written otherwise ([`super::atomics`]).
+//!
+//! What changes the program if it is left out (`naked`, 8-bit atomics, `llvm.sin`, …) stays, and libNVVM's own words say
+//! that it will not have it. NVVM's layout gives every type that rustc uses the size and alignment that it has in rustc's.
+
+use super::atomics;
+use super::library::IrVersion;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Module;
+use inkwell::targets::TargetData;
+use inkwell::values::{FunctionValue, InstructionValue};
+use nounroll_metadata::ffi;
+
+/// The layout that the specification of NVVM IR gives for 64 bits.
+const DATA_LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\
+                           v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
+/// Attributes of functions that speak of stacks, registers and tools that a GPU does not have.
+const MEANINGLESS: [&str; 11] = [
+    "noimplicitfloat",
+    "nonlazybind",
+    "noredzone",
+    "safestack",
+    "sanitize_address",
+    "sanitize_memory",
+    "sanitize_thread",
+    "ssp",
+    "sspreq",
+    "sspstrong",
+    "uwtable",
+];
+/// Sections in which LLVM keeps what is no data.
+const METADATA_SECTION: &[u8] = b"llvm.metadata";
+
+/// Makes NVVM IR of the module. What was removed or written otherwise comes back, one sentence each.
+pub fn adapt(module: &Module<'_>, version: IrVersion) -> Vec<String> {
+    module.set_data_layout(&TargetData::create(DATA_LAYOUT).get_data_layout());
+    set_version(module, version);
+    let mut changes = remove_attributes(module);
+    changes.extend(counted(remove_sections(module), "section(s) removed"));
+    changes.extend(counted(remove_alignments(module), "alignment(s) of functions removed"));
+    changes.extend(counted(remove_prefetches(module), "call(s) of llvm.prefetch removed"));
+    changes.extend(counted(atomics::rewrite(module), "atomic load(s) and store(s) made volatile, with fences"));
+    for change in &changes {
+        tracing::info!("adapted for libNVVM: {change}");
+    }
+    changes
+}
+
+fn counted(count: usize, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{count} {what}"))
+}
+
+fn set_version(module: &Module<'_>, version: IrVersion) {
+    let context = module.get_context();
+    let number = |number: u32| context.i32_type().const_int(u64::from(number), false).into();
+    let node = context.metadata_node(&version.numbers.map(number));
+    module.add_global_metadata("nvvmir.version", &node).expect("a node is a node");
+}
+
+fn remove_attributes(module: &Module<'_>) -> Vec<String> {
+    let removed = |name: &str| {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        let has = |function: &FunctionValue<'_>| function.get_enum_attribute(AttributeLoc::Function, kind).is_some();
+        let functions: Vec<_> = module.get_functions().filter(has).collect();
+        functions.iter().for_each(|function| function.remove_enum_attribute(AttributeLoc::Function, kind));
+        counted(functions.len(), &format!("attribute(s) `{name}` removed"))
+    };
+    MEANINGLESS.iter().filter_map(|name| removed(name)).collect()
+}
+
+fn remove_sections(module: &Module<'_>) -> usize {
+    let functions = module.get_functions().map(|function| function.as_global_value());
+    let globals = functions.chain(module.get_globals());
+    let placed = globals.filter(|global| global.get_section().is_some_and(|name| name.to_bytes() != METADATA_SECTION));
+    placed.map(|global| global.set_section(None)).count()
+}
+
+fn remove_alignments(module: &Module<'_>) -> usize {
+    let globals = module.get_functions().map(|function| function.as_global_value());
+    globals.filter(|global| global.get_alignment() != 0).map(|global| global.set_alignment(0)).count()
+}
+
+fn remove_prefetches(module: &Module<'_>) -> usize {
+    let is_prefetch = |instruction: &InstructionValue<'_>| {
+        let callee = ffi::called_function(*instruction);
+        callee.is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.prefetch."))
+    };
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
+    let calls: Vec<_> = blocks.flat_map(|block| block.get_instructions()).filter(is_prefetch).collect();
+    calls.iter().for_each(|call| call.erase_from_basic_block());
+    calls.len()
+}

@@ -1,0 +1,96 @@
+//! The route by libNVVM, NVIDIA's own optimizer and code generation.
+//!
+//! libNVVM gets the module that the other route optimizes: linked, its hints resolved, and no pass run on it but the
+//! deletion of what no kernel reaches. [`adapt`] makes NVVM IR of a copy. libNVVM reads LLVM 22 for sm_100 and later; for
+//! older architectures it wants the IR of LLVM 7, which has typed pointers, and the error names the other route.
+//!
+//! # Options
+//! | here | libNVVM |
+//! |---|---|
+//! | `--target-cpu sm_120a` | `-arch=compute_120a` |
+//! | `-O0` | `-opt=0` |
+//! | `-O1`, `-O2`, `-O3`, `-Os`, `-Oz` | `-opt=3`: the only other level that it documents |
+//! | `--fp-contract off`, `on` | `-fma=0`, `-fma=1` |
+//!
+//! Denormals, division and square root are by its defaults as IEEE 754 has them, like those of the other route. There is no
+//! option for debug information: libNVVM prints the lines that the module has. Its `-g` is not given, since it refuses
+//! modules of more than one crate.
+
+mod adapt;
+mod atomics;
+mod error;
+mod library;
+
+pub use error::Error;
+
+use crate::args::{Args, Contraction, OptLevel};
+use crate::inputs::LLVM_MAJOR;
+use inkwell::module::Module;
+use library::{Failure, Library, Program};
+use std::ffi::CString;
+
+/// libNVVM, ready for one architecture.
+pub struct Compiler {
+    library: Library,
+    options: Vec<CString>,
+}
+
+impl Compiler {
+    /// Loads the libNVVM that the command line names, and asks whether it reads what Rust writes for the architecture.
+    pub fn new(args: &Args) -> Result<Compiler, Error> {
+        let library = Library::open(args.libnvvm.as_deref().ok_or(Error::NotNamed)?)?;
+        let cpu = &args.target_cpu;
+        let arch = cpu.replacen("sm_", "compute_", 1);
+        let unknown = || Error::UnknownArch { path: library.path().to_owned(), arch: arch.clone() };
+        let name = CString::new(arch.clone()).map_err(|_| unknown())?;
+        match library.llvm_version(&name)?.ok_or_else(unknown)? {
+            found if found >= LLVM_MAJOR => {}
+            found if found < OPAQUE_POINTERS => {
+                return Err(Error::OldDialect { cpu: cpu.clone(), found, own: LLVM_MAJOR });
+            }
+            found => {
+                let path = library.path().to_owned();
+                return Err(Error::OldLibrary { path, cpu: cpu.clone(), found, own: LLVM_MAJOR });
+            }
+        }
+        let options = options(args, &arch);
+        Ok(Compiler { library, options })
+    }
+
+    /// Makes NVVM IR of a module. What was removed from it or written otherwise comes back.
+    pub fn adapt(&self, module: &Module<'_>) -> Result<Vec<String>, Error> {
+        Ok(adapt::adapt(module, self.library.ir_version()?))
+    }
+
+    /// The PTX of a module that has been adapted.
+    pub fn ptx(&self, module: &Module<'_>, changes: &[String]) -> Result<String, Error> {
+        let refused = |step, Failure(log)| Error::Refused { step, log, changes: changes.to_vec() };
+        let bitcode = module.write_bitcode_to_memory();
+        let program = Program::new(&self.library, bitcode.as_slice(), c"latch")?;
+        let remarks = program.verify(&self.options).map_err(|failure| refused("refuses the module", failure))?;
+        remark(&remarks);
+        let remarks =
+            program.compile(&self.options).map_err(|failure| refused("cannot compile the module", failure))?;
+        remark(&remarks);
+        program.ptx()
+    }
+}
+
+/// The first LLVM without typed pointers. An older dialect is another language; a newer one only lacks what came later.
+const OPAQUE_POINTERS: u32 = 15;
+
+fn options(args: &Args, arch: &str) -> Vec<CString> {
+    let level = if args.optimize == OptLevel::None { "-opt=0" } else { "-opt=3" };
+    let contraction = match args.fp_contract {
+        Contraction::Off => "-fma=0",
+        Contraction::On => "-fma=1",
+    };
+    let options = [&format!("-arch={arch}"), level, contraction];
+    options.iter().map(|option| CString::new(*option).expect("the architecture has been a C string before")).collect()
+}
+
+fn remark(remarks: &str) {
+    if !remarks.is_empty() {
+        tracing::info!("libNVVM: {remarks}");
+    }
+}
