@@ -21,25 +21,32 @@
 //! accepts unstable features; everywhere else it is stable Rust, and kernels are plain functions.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(stdarch_nvptx))]
-#![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, gpu_intrinsics, core_intrinsics))]
-#![cfg_attr(target_arch = "amdgpu", allow(internal_features))]
+#![cfg_attr(target_arch = "nvptx64", feature(stdarch_nvptx, link_llvm_intrinsics, abi_unadjusted, f16))]
+#![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, gpu_intrinsics, core_intrinsics, f16))]
+#![cfg_attr(any(target_arch = "nvptx64", target_arch = "amdgpu"), allow(internal_features))]
 
 extern crate self as device_std;
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 extern crate std;
 
+pub mod block;
 mod counted;
+#[cfg(on_host)]
+pub mod host;
 pub mod marker;
+pub mod memory;
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 mod panic;
+mod plain;
+pub mod subgroup;
 pub mod thread;
 
-pub use device_std_macros::{device, kernel, nounroll};
+pub use device_std_macros::{Plain, device, kernel, nounroll};
 
 #[doc = include_str!("unroll.md")]
 pub use device_std_macros::unroll_copies as unroll;
+pub use plain::Plain;
 
 /// The hints as attributes, for those who want to name them.
 ///

@@ -3,7 +3,7 @@
 //! Everything that would make a kernel unsound or meaningless is refused, each at its own place: arguments arrive by
 //! value in every thread, so a `&mut` would be held by all of them at once; nothing can be returned; an entry point has
 //! one symbol, so it cannot be generic. What the macro cannot see (the layout of argument types, whether a type alias
-//! hides a `&mut`) is not checked. A slice parameter becomes two, see `slices`.
+//! hides a `&mut`) is not checked. A parameter that is a slice or a `PerThread` becomes two, see `slices`.
 
 use crate::{collect, mark, refuse_arguments, slices, with_errors};
 use proc_macro2::{Span, TokenStream};
@@ -92,9 +92,10 @@ fn result(signature: &Signature) -> Option<Error> {
     match &signature.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) if matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty()) => None,
-        ReturnType::Type(_, ty) => {
-            Some(Error::new_spanned(ty, "a kernel returns nothing: write results through a `*mut T` parameter"))
-        }
+        ReturnType::Type(_, ty) => Some(Error::new_spanned(
+            ty,
+            "a kernel returns nothing: write results through a `PerThread<'_, T>` or `*mut T` parameter",
+        )),
     }
 }
 
@@ -122,7 +123,8 @@ impl<'ast> Visit<'ast> for Refused {
     fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
         if reference.mutability.is_some() {
             let message = "a kernel parameter cannot hold a `&mut`: every thread of the launch would hold the same one, \
-                           which is undefined behaviour (pass a raw pointer, `*mut T`, and its length)";
+                           which is undefined behaviour (take `PerThread<'_, T>`, which gives each thread elements of its own, or a \
+                           raw pointer, `*mut T`, and its length)";
             collect(&mut self.errors, Some(Error::new_spanned(reference, message)));
         }
         visit::visit_type_reference(self, reference);

@@ -7,6 +7,7 @@
 mod inclusive;
 mod kernel;
 mod mark;
+mod plain;
 mod site;
 mod slices;
 mod unroll;
@@ -23,6 +24,12 @@ use quote::{ToTokens, quote};
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(arguments.into(), item.into()).into()
+}
+
+/// Derives `device_std::Plain` for a struct with `#[repr(C)]`, plain fields and no padding.
+#[proc_macro_derive(Plain)]
+pub fn plain(input: TokenStream) -> TokenStream {
+    plain::derive(input.into()).into()
 }
 
 /// Honours the loop hints inside a function, an `impl` block, a trait or an inline module.

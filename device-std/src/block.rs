@@ -1,0 +1,56 @@
+//! The threads of a block as a whole: their linear order, and the barrier where all wait for all.
+
+use crate::thread;
+
+/// The thread's index in its block, all dimensions in one, the first fastest.
+#[inline(always)]
+pub fn thread_index() -> u32 {
+    let row = thread::thread_idx_z().wrapping_mul(thread::block_dim_y()).wrapping_add(thread::thread_idx_y());
+    row.wrapping_mul(thread::block_dim_x()).wrapping_add(thread::thread_idx_x())
+}
+
+/// The threads of the block, all dimensions together.
+#[inline(always)]
+pub fn threads() -> u32 {
+    thread::block_dim_x().wrapping_mul(thread::block_dim_y()).wrapping_mul(thread::block_dim_z())
+}
+
+/// Waits for all threads of the block, and makes what each wrote to memory before visible to all of them after.
+///
+/// Every thread of the block must reach the same call the same number of times: not from a branch that some do not
+/// take, nor after some have returned. A GPU may hang, or not wait, where that is broken; the host reports it.
+#[inline(always)]
+#[cfg_attr(on_host, track_caller)]
+pub fn barrier() {
+    imp::barrier();
+}
+
+#[cfg(target_arch = "nvptx64")]
+mod imp {
+    #[inline(always)]
+    pub fn barrier() {
+        // SAFETY: the barrier has no precondition but that all threads reach it, and without it they only wait.
+        unsafe { core::arch::nvptx::_syncthreads() };
+    }
+}
+
+#[cfg(target_arch = "amdgpu")]
+mod imp {
+    use core::sync::atomic::{Ordering, fence};
+
+    /// The instruction waits for the threads alone; the fences make it wait for their memory accesses too.
+    #[inline(always)]
+    pub fn barrier() {
+        fence(Ordering::Release);
+        core::arch::amdgpu::s_barrier();
+        fence(Ordering::Acquire);
+    }
+}
+
+#[cfg(on_host)]
+mod imp {
+    #[track_caller]
+    pub fn barrier() {
+        crate::host::block_barrier("barrier");
+    }
+}

@@ -1,0 +1,12 @@
+//! Kernel parameters in global memory.
+//!
+//! Every thread of a launch receives the same arguments, so a parameter is sound only if all threads may hold it at once.
+//! - `&[T]` reads. `#[kernel]` passes it as an address and a length. Nothing may write the elements during the launch.
+//! - [`PerThread`] writes: it hands each thread elements of its own. Passed likewise.
+//! - `*mut T` does anything, in `unsafe` code. `&mut T` is refused.
+
+mod per_thread;
+
+pub use per_thread::{FromLaunch, PerThread, Tiles};
+#[cfg(on_host)]
+pub(crate) use per_thread::{index, threads};

@@ -1,0 +1,52 @@
+//! The host's sub-groups keep the contract: all cases, with the native width and with others.
+
+use device_std::host::{Launch, Order, Output};
+use subgroup::cases::{Case, kernel};
+use subgroup::{Input, RESULTS};
+
+/// Runs every case for sub-groups of `width`, as its kernel where that is the host's own width.
+fn run_all(width: u32, is_native: bool, order: Order) {
+    let mut run = 0;
+    for case in Case::all(width) {
+        let Some(kernel) = kernel(case.kernel) else {
+            // The only type that hosts cannot name.
+            assert_eq!(case.kernel, "shuffle_f16");
+            continue;
+        };
+        let mut output = vec![u64::MAX; case.expected.len() * RESULTS];
+        let parts = Output::new(&mut output);
+        let body = kernel.body(width).expect("a width with bodies");
+        let launched = Launch::new(1, case.block).order(order).run(|| {
+            if is_native {
+                (kernel.native)(&case.threads, &case.common, parts.per_thread());
+            } else {
+                let results = body(Input::new(&case.threads, &case.common));
+                *parts.per_thread().tile().expect("a part for every thread") = results;
+            }
+        });
+        assert!(launched.is_ok(), "{}: {launched:?}", case.name);
+        assert_eq!(case.check(&output), Ok(()));
+        run += 1;
+    }
+    assert!(run > 1000, "only {run} cases");
+}
+
+#[test]
+fn kernels_keep_the_contract() {
+    run_all(32, true, Order::Ascending);
+}
+
+#[test]
+fn the_order_of_turns_does_not_show() {
+    run_all(32, true, Order::Shuffled(7));
+}
+
+#[test]
+fn wide_sub_groups_keep_the_contract() {
+    run_all(64, false, Order::Descending);
+}
+
+#[test]
+fn narrow_sub_groups_keep_the_contract() {
+    run_all(4, false, Order::Ascending);
+}
