@@ -10,6 +10,9 @@ const WRAPPER_MAGIC: u32 = 0x0b17_c0de;
 const IDENTIFICATION_BLOCK: u64 = 13;
 const STRING_RECORD: u64 = 1;
 
+/// No record of the identification block comes near it. Without a limit, a damaged count would fill the memory.
+const LONGEST_RECORD: u64 = 4096;
+
 const END_BLOCK: u64 = 0;
 const ENTER_SUBBLOCK: u64 = 1;
 const DEFINE_ABBREVIATION: u64 = 2;
@@ -88,15 +91,19 @@ impl Bits<'_> {
         }
     }
 
+    /// How many fields follow.
+    fn count(&mut self, width: u64) -> Option<u64> {
+        self.vbr(width).filter(|&count| count <= LONGEST_RECORD)
+    }
+
     fn align(&mut self) {
         self.at = self.at.next_multiple_of(32);
     }
 
     fn unabbreviated_record(&mut self) -> Option<Vec<u64>> {
         let code = self.vbr(6)?;
-        let count = self.vbr(6)?;
         let mut record = vec![code];
-        for _ in 0..count {
+        for _ in 0..self.count(6)? {
             record.push(self.vbr(6)?);
         }
         Some(record)
@@ -119,7 +126,7 @@ struct Abbreviation(Vec<Field>);
 impl Abbreviation {
     fn read(bits: &mut Bits<'_>) -> Option<Abbreviation> {
         let mut fields = Vec::new();
-        for _ in 0..bits.vbr(5)? {
+        for _ in 0..bits.count(5)? {
             let is_literal = bits.fixed(1)? == 1;
             fields.push(if is_literal {
                 Field::Literal(bits.vbr(8)?)
@@ -142,7 +149,7 @@ impl Abbreviation {
         while let Some(&field) = fields.next() {
             if let Field::Array = field {
                 let element = *fields.next()?;
-                for _ in 0..bits.vbr(6)? {
+                for _ in 0..bits.count(6)? {
                     record.push(element.read(bits)?);
                 }
             } else {

@@ -68,12 +68,12 @@ pub fn link(args: &Args) -> Result<(), Error> {
         None => by_llvm(args, &session, &gpu, &module, before)?,
         Some(libnvvm) => by_libnvvm(args, &session, &gpu, libnvvm, &module, before)?,
     };
-    output::write_whole(&args.output, ptx.as_bytes())?;
+    let mut outputs = vec![output::stage(&args.output, ptx.as_bytes())?];
     if let Some(path) = &args.report {
         let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
-        output::write_whole(path, &text)?;
+        outputs.push(output::stage(path, &text)?);
     }
-    Ok(())
+    outputs.into_iter().try_for_each(output::Staged::commit)
 }
 
 /// PTX by LLVM's own optimizer and code generation.

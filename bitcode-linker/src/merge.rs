@@ -7,12 +7,15 @@ use crate::archive::{self, Members};
 use crate::inputs::Object;
 use crate::session::Session;
 use crate::target::Gpu;
+use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicValue, FunctionValue, GlobalValue, PointerValue};
+use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue};
 use std::collections::HashSet;
 
 /// LLVM's number for the calling convention of PTX kernels.
 const PTX_KERNEL: u32 = 71;
+/// NVPTX's address space for shared memory.
+const SHARED: u16 = 3;
 /// What the CUDA driver defines for every module.
 const DRIVER_FUNCTIONS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
@@ -70,29 +73,39 @@ fn is_kernel(function: FunctionValue<'_>) -> bool {
     function.get_call_conventions() == PTX_KERNEL
 }
 
-/// Every function that is used must be defined, here or by the driver.
+/// Everything that is used must be defined, here or by the driver. Shared memory without a size is: by the launch.
 pub fn check_defined(module: &Module<'_>) -> Result<(), Error> {
-    for function in module.get_functions().filter(|function| function.count_basic_blocks() == 0) {
-        let name = function.get_name().to_string_lossy();
+    let functions = module.get_functions().map(|function| function.as_global_value());
+    let space = |variable: &GlobalValue<'_>| variable.as_pointer_value().get_type().get_address_space();
+    let variables = module.get_globals().filter(|variable| space(variable) != AddressSpace::from(SHARED));
+    for global in functions.chain(variables).filter(|global| global.is_declaration()) {
+        let name = global.get_name().to_string_lossy();
         if name.starts_with("llvm.") || DRIVER_FUNCTIONS.contains(&&*name) {
             continue;
         }
-        if let Some(user) = first_user(function.as_global_value().as_pointer_value()) {
+        if let Some(user) = first_user(global.as_pointer_value().as_basic_value_enum()) {
             return Err(Error::Undefined { symbol: demangle(&name), user });
         }
     }
     Ok(())
 }
 
-/// The function of the first instruction that uses a value.
-fn first_user(value: PointerValue<'_>) -> Option<String> {
-    let user = value.get_first_use()?.get_user();
-    let instruction = match user {
-        inkwell::values::AnyValueEnum::InstructionValue(instruction) => Some(instruction),
-        other => inkwell::values::BasicValueEnum::try_from(other).ok().and_then(|value| value.as_instruction_value()),
+/// The first function that uses a value, or the first variable that holds it, through constants if need be.
+fn first_user(value: BasicValueEnum<'_>) -> Option<String> {
+    let user = match value.get_first_use()?.get_user() {
+        AnyValueEnum::InstructionValue(instruction) => return function_of(instruction),
+        other => BasicValueEnum::try_from(other).ok()?,
     };
-    let function = instruction.and_then(|instruction| instruction.get_parent()?.get_parent());
-    Some(function.map_or("a constant".to_owned(), |function| demangle(&function.get_name().to_string_lossy())))
+    if let Some(instruction) = user.as_instruction_value() {
+        return function_of(instruction);
+    }
+    let name = user.get_name().to_string_lossy();
+    if name.is_empty() { first_user(user) } else { Some(demangle(&name)) }
+}
+
+fn function_of(instruction: InstructionValue<'_>) -> Option<String> {
+    let function = instruction.get_parent()?.get_parent()?;
+    Some(demangle(&function.get_name().to_string_lossy()))
 }
 
 /// A Rust symbol as the source names it, without its hash.
