@@ -27,7 +27,7 @@ pub fn archs(names: &[&str]) -> Vec<Arch> {
 
 /// A builder for the workspace at `folder`.
 pub fn builder(folder: &Path, hints: HintMode, profile: Profile) -> Builder {
-    let args = BuildArgs { packages: Vec::new(), archs: Vec::new(), hints, profile, features: Vec::new() };
+    let args = BuildArgs { hints, profile, ..BuildArgs::default() };
     Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done")
 }
 

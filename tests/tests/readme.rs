@@ -1,0 +1,72 @@
+//! The promise: what the README shows is what the commands print, and what it names exists.
+
+use latch_tests::{checkout, latch, shown};
+
+fn readme() -> String {
+    std::fs::read_to_string(checkout().join("README.md")).expect("the README is there")
+}
+
+/// Lines without the blanks at their ends.
+fn lines(text: &str) -> Vec<&str> {
+    text.trim().lines().map(str::trim_end).collect()
+}
+
+#[test]
+fn the_demonstration_prints_the_readmes_table() {
+    let readme = readme();
+    let (_, rest) = readme.split_once("<!-- printed by ./latch demo").expect("the README marks the table");
+    let block = rest.split("```").nth(1).expect("a block follows").trim_start_matches("text");
+    let demo = latch(&checkout(), &["demo"]);
+    assert!(demo.status.success(), "{}", shown(&demo));
+    let printed = String::from_utf8_lossy(&demo.stdout).into_owned();
+    assert_eq!(lines(block.trim_start_matches('\n')), lines(&printed));
+}
+
+#[test]
+fn the_readme_starts_with_the_two_commands() {
+    let readme = readme();
+    let mut lines = readme.lines();
+    assert!(lines.next().is_some_and(|line| line.trim_start().starts_with("./latch demo ")));
+    assert!(lines.next().is_some_and(|line| line.trim_start().starts_with("./latch test ")));
+}
+
+#[test]
+fn every_command_is_in_the_readme_and_every_command_of_the_readme_exists() {
+    let readme = readme();
+    let help = latch(&checkout(), &["--help"]);
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let (_, listed) = help.split_once("Commands:").expect("the help lists commands");
+    let commands: Vec<&str> = listed
+        .lines()
+        .skip(1)
+        .map_while(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .filter(|command| *command != "help")
+        .collect();
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in &commands {
+        let named = [format!("cargo latch {command}"), format!("./latch {command}")];
+        assert!(named.iter().any(|named| readme.contains(named)), "`{command}` is not in the README");
+    }
+    for (at, _) in readme.match_indices("cargo latch ") {
+        let word = readme[at + "cargo latch ".len()..].split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+        assert!(commands.contains(&word), "the README names `cargo latch {word}`");
+    }
+}
+
+#[test]
+fn ci_runs_the_readmes_test_command() {
+    let ci = std::fs::read_to_string(checkout().join(".ci/run")).expect("the script is there");
+    assert!(ci.lines().any(|line| line == "./latch test"));
+}
+
+#[test]
+fn the_architecture_names_every_folder() {
+    let architecture = std::fs::read_to_string(checkout().join("ARCHITECTURE.md")).expect("the file is there");
+    for entry in std::fs::read_dir(checkout()).expect("the checkout can be read") {
+        let entry = entry.expect("the checkout can be read");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().join("Cargo.toml").is_file() || name == "kernels" {
+            assert!(architecture.contains(&format!("`{name}/`")), "`{name}/` is not in ARCHITECTURE.md");
+        }
+    }
+}
