@@ -52,12 +52,11 @@ impl Library {
     /// Loads a file.
     pub fn open(path: &Path) -> Result<Library, Error> {
         let failed = |reason: String| Error::Load { path: path.to_owned(), reason };
-        if !path.is_file() {
-            return Err(failed("there is no such file".to_owned()));
-        }
+        // A name without a folder would be looked for in the system's.
+        let file = path.canonicalize().map_err(|error| failed(error.to_string()))?;
         // SAFETY: loading runs the file's initializers. The user names the file as NVIDIA's libNVVM, whose initializers
         // set up its own memory alone.
-        let file = unsafe { libloading::Library::new(path) };
+        let file = unsafe { libloading::Library::new(file) };
         let file = file.map_err(|error| failed(error.source().map_or(error.to_string(), ToString::to_string)))?;
         let functions =
             Functions::of(&file).map_err(|function| Error::NoFunction { path: path.to_owned(), function })?;

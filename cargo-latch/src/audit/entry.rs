@@ -5,7 +5,7 @@
 use codegen_pass::report::Status;
 use serde::{Deserialize, Serialize};
 
-use crate::build::{Arch, Mode, Profile};
+use crate::build::{Arch, Mode, Profile, Route};
 
 /// One package, built for one architecture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,16 +24,6 @@ pub struct Entry {
     pub hints: Vec<Hint>,
     /// Every kernel.
     pub kernels: Vec<Kernel>,
-}
-
-/// Who turned the resolved module into PTX.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Route {
-    /// LLVM's NVPTX backend.
-    Llc,
-    /// libNVVM.
-    Nvvm,
 }
 
 /// What a hint asks for, as the report spells it.

@@ -17,7 +17,7 @@ use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
 use crate::build::{Arch, Builder, Built};
 use crate::kernel_crate::KernelCrate;
 use crate::setup::CudaTools;
-pub use entry::{Entry, Hint, Instance, Kernel, Kind, Route};
+pub use entry::{Entry, Hint, Instance, Kernel, Kind};
 use sites::SourceHint;
 
 /// Builds a crate for an architecture and holds every hint against what came out.
@@ -33,7 +33,7 @@ pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<En
     Ok(Entry {
         package: kernels.name.clone(),
         arch: arch.clone(),
-        route: Route::Llc,
+        route: builder.route(),
         mode: builder.mode(),
         profile: builder.profile(),
         hints: hints(builder, kernels, &built.report)?,

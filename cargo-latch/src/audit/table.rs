@@ -5,16 +5,12 @@ use std::fmt::Write;
 use codegen_pass::report::Status;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use crate::audit::{Entry, Hint, Kernel, Kind, Route};
+use crate::audit::{Entry, Hint, Kernel, Kind};
 
 /// Both tables of an entry, under a line that says what was built.
 pub fn render(entry: &Entry) -> String {
     let mut text = String::new();
-    let route = match entry.route {
-        Route::Llc => "llc",
-        Route::Nvvm => "nvvm",
-    };
-    let (package, arch, mode, profile) = (&entry.package, &entry.arch, entry.mode, entry.profile);
+    let (package, arch, route, mode, profile) = (&entry.package, &entry.arch, entry.route, entry.mode, entry.profile);
     let written = write!(
         text,
         "{package} for {arch}: route {route}, mode {mode}, profile {profile}\n\n{}\n\n{}\n",

@@ -22,8 +22,9 @@ use codegen_pass::report::LinkReport;
 
 use crate::kernel_crate::{KernelCrate, Workspace};
 use crate::plugin;
+use crate::setup::cuda::Origin;
 use crate::setup::{self, Progress, RustcDev, Tools};
-pub use options::{Arch, BuildArgs, HintMode, Mode, Profile};
+pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
 
 /// Everything that builds of one invocation share.
 #[derive(Debug)]
@@ -35,6 +36,10 @@ pub struct Builder {
     linker: PathBuf,
     plugin: Option<Plugin>,
     profile: Profile,
+    route: Route,
+    /// For the route by libNVVM.
+    libnvvm: Option<PathBuf>,
+    fp_contract: FpContract,
     features: Vec<String>,
 }
 
@@ -67,7 +72,9 @@ pub struct Intermediates {
 impl Builder {
     /// Sets up what is missing. With [`HintMode::Auto`] nothing is built that takes minutes.
     pub fn new(folder: &Path, args: &BuildArgs, progress: &Progress) -> Result<Builder> {
+        args.archs.iter().try_for_each(|arch| args.route.check(arch))?;
         let tools = setup::ensure_basic(progress)?;
+        let libnvvm = (args.route == Route::Nvvm).then(|| libnvvm(&tools)).transpose()?;
         let linker = setup::latch_link().context(
             "latch-link does not lie beside this command: build both with `cargo build -p cargo-latch -p bitcode-linker`",
         )?;
@@ -83,7 +90,9 @@ impl Builder {
             archs.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             anyhow::Ok(workspace)
         })?;
-        Ok(Builder { tools, workspace, linker, plugin, profile: args.profile, features: args.features.clone() })
+        let (profile, route, fp_contract) = (args.profile, args.route, args.fp_contract);
+        let features = args.features.clone();
+        Ok(Builder { tools, workspace, linker, plugin, profile, route, libnvvm, fp_contract, features })
     }
 
     /// The mode that builds use.
@@ -96,8 +105,14 @@ impl Builder {
         self.profile
     }
 
+    /// The route that builds take.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+
     /// Builds one crate for one architecture.
     pub fn build(&self, kernels: &KernelCrate, arch: &Arch, keep: Option<&Intermediates>) -> Result<Built> {
+        self.route.check(arch)?;
         let folder = self.output_folder(kernels, arch);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let _lock = self.lock()?;
@@ -113,7 +128,13 @@ impl Builder {
 
     /// Where the results for one crate and architecture go.
     pub fn output_folder(&self, kernels: &KernelCrate, arch: &Arch) -> PathBuf {
-        let variant = format!("{}-{}", self.profile, self.mode());
+        let mut variant = format!("{}-{}", self.profile, self.mode());
+        if self.route != Route::Llc {
+            variant.push_str(&format!("-{}", self.route));
+        }
+        if self.fp_contract == FpContract::On {
+            variant.push_str("-contracted");
+        }
         self.workspace.build_folder().join(&kernels.name).join(arch.name()).join(variant)
     }
 
@@ -134,6 +155,12 @@ impl Builder {
     ) -> Result<PathBuf> {
         let mut cargo = self.cargo(kernels, arch);
         cargo.arg("--").arg(link_argument("--report", report));
+        if let Some(libnvvm) = &self.libnvvm {
+            cargo.arg("-Clink-arg=--route=nvvm").arg(link_argument("--libnvvm", libnvvm));
+        }
+        if self.fp_contract == FpContract::On {
+            cargo.arg("-Clink-arg=--fp-contract=on");
+        }
         if let Some(keep) = keep {
             cargo.arg(link_argument("--keep-intermediates", &keep.folder));
             cargo.arg(format!("--emit=mir={}", keep.mir.display()));
@@ -205,6 +232,20 @@ impl Plugin {
             cargo.env(wrapper::DEVICE_LIBRARIES, libraries);
         }
     }
+}
+
+/// libNVVM, or how to get it.
+fn libnvvm(tools: &Tools) -> Result<PathBuf> {
+    let cuda = tools.cuda.as_ref().map_err(|error| anyhow::anyhow!("`--route nvvm` needs libNVVM: {error}"))?;
+    cuda.libnvvm.clone().with_context(|| {
+        let toolkit = match &cuda.origin {
+            Origin::Toolkit(folder) | Origin::Wheels(folder) => folder.display(),
+        };
+        format!(
+            "`--route nvvm` needs libNVVM, and the CUDA toolkit at {toolkit} has none: install its component nvvm, or unset \
+             CUDA_HOME and let Latch fetch PyPI's wheels; `--route llc` needs none"
+        )
+    })
 }
 
 fn with_path(flag: &str, path: &Path) -> OsString {

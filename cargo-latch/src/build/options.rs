@@ -59,6 +59,47 @@ impl fmt::Display for Profile {
     }
 }
 
+/// Who turns the resolved module into PTX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Route {
+    /// LLVM's own optimizer and NVPTX backend
+    Llc,
+    /// NVIDIA's libNVVM, for sm_100 and later
+    Nvvm,
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Route::Llc => "llc",
+            Route::Nvvm => "nvvm",
+        })
+    }
+}
+
+impl Route {
+    /// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so before
+    /// anything is built.
+    pub fn check(self, arch: &Arch) -> Result<()> {
+        if self == Route::Nvvm && arch.number() < FIRST_BY_NVVM {
+            bail!("libNVVM takes what Rust writes for sm_{FIRST_BY_NVVM} and later: take `--route llc` for {arch}");
+        }
+        Ok(())
+    }
+}
+
+const FIRST_BY_NVVM: u32 = 100;
+
+/// May a product and a sum be computed as one, without rounding in between?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FpContract {
+    /// No: every operation is rounded, as the source says
+    Off,
+    /// Yes, for speed
+    On,
+}
+
 /// A GPU architecture: `sm_90`, `sm_120a`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -68,6 +109,11 @@ impl Arch {
     /// The name that ptxas and LLVM know.
     pub fn name(&self) -> &str {
         &self.0
+    }
+
+    /// 120 of `sm_120a`.
+    fn number(&self) -> u32 {
+        self.0.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse().unwrap_or(0)
     }
 }
 
@@ -120,9 +166,32 @@ pub struct BuildArgs {
     #[arg(long, value_enum, default_value = "release")]
     pub profile: Profile,
 
+    /// Who turns the resolved module into PTX
+    #[arg(long, value_enum, default_value = "llc")]
+    pub route: Route,
+
+    /// May a product and a sum be computed as one, without rounding in between
+    #[arg(long, value_enum, default_value = "off")]
+    pub fp_contract: FpContract,
+
     /// Features of the kernel crates
     #[arg(short = 'F', long, value_delimiter = ',')]
     pub features: Vec<String>,
+}
+
+impl Default for BuildArgs {
+    /// What the command line has where it says nothing, but for the architectures: none.
+    fn default() -> BuildArgs {
+        BuildArgs {
+            packages: Vec::new(),
+            archs: Vec::new(),
+            hints: HintMode::Auto,
+            profile: Profile::Release,
+            route: Route::Llc,
+            fp_contract: FpContract::Off,
+            features: Vec::new(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +205,19 @@ mod tests {
         }
         for bad in ["90", "sm_", "sm_x", "compute_90", "sm_90 ", ""] {
             assert!(bad.parse::<Arch>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn libnvvm_is_for_the_newer_architectures() {
+        let arch = |name: &str| name.parse::<Arch>().expect("a good name");
+        for newer in ["sm_100", "sm_103a", "sm_120f"] {
+            assert!(Route::Nvvm.check(&arch(newer)).is_ok(), "{newer}");
+        }
+        for older in ["sm_80", "sm_90a"] {
+            let error = Route::Nvvm.check(&arch(older)).expect_err(older);
+            assert!(error.to_string().contains("--route llc"), "{error}");
+            assert!(Route::Llc.check(&arch(older)).is_ok(), "{older}");
         }
     }
 }

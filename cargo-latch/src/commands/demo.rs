@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::audit::{Entry, table};
-use crate::build::{Arch, BuildArgs, Builder, HintMode, Profile};
+use crate::build::{Arch, BuildArgs, Builder, HintMode};
 use crate::checkout;
 use crate::commands::audit;
 use crate::commands::print_line;
@@ -29,8 +29,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         archs: args.archs.clone(),
         // The plugin takes minutes where rustc-dev has to be built, and a demonstration does not wait for it.
         hints: HintMode::Llvm,
-        profile: Profile::Release,
-        features: Vec::new(),
+        ..BuildArgs::default()
     };
     let builder = Builder::new(&checkout::folder()?, &build, &Progress::on_stderr())?;
     let entries = audit::entries(&builder, &build)?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mir` | rustc's MIR after its passes, and in the MIR mode after the plugin |
 //! | `llvm` | the linked module with hints resolved, before optimization |
-//! | `llvm-opt` | the module after optimization |
+//! | `llvm-opt` | the module after optimization; not on the route by libNVVM, which shows none |
 //! | `ptx` | what is handed to ptxas |
 //! | `sass` | what the GPU runs, from `nvdisasm` |
 //! | `cfg` | the blocks, edges and loops of that |
@@ -15,10 +15,10 @@ pub mod text;
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
 
-use crate::build::{Arch, Builder, Built, Intermediates};
+use crate::build::{Arch, Builder, Built, Intermediates, Route};
 use crate::kernel_crate::KernelCrate;
 
 /// A place on the way from source to machine code.
@@ -82,6 +82,10 @@ impl<'a> Stages<'a> {
             Stage::Llvm => {
                 text::llvm_function(&read(&self.keep.folder.join("resolved.ll"))?, kernel).with_context(missing)
             }
+            Stage::LlvmOpt if self.builder.route() == Route::Nvvm => bail!(
+                "libNVVM shows no module that it has optimized: look at `--emit llvm` before it and `--emit ptx` after it, or \
+                 take `--route llc`"
+            ),
             Stage::LlvmOpt => {
                 text::llvm_function(&read(&self.keep.folder.join("optimized.ll"))?, kernel).with_context(missing)
             }
@@ -94,7 +98,7 @@ impl<'a> Stages<'a> {
     fn machine_code(&self, kernel: &str, show: impl Fn(&sass::Kernel<'_, '_>) -> String) -> Result<String> {
         let cuda = match &self.builder.tools.cuda {
             Ok(cuda) => cuda,
-            Err(error) => anyhow::bail!("machine code needs NVIDIA's tools: {error}"),
+            Err(error) => bail!("machine code needs NVIDIA's tools: {error}"),
         };
         let options = AssembleOptions::default();
         let cubin = Ptxas::new(&cuda.ptxas).assemble(&self.built.ptx, self.arch.name(), &options)?;
