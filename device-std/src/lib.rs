@@ -39,6 +39,7 @@ pub mod memory;
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 mod panic;
 mod plain;
+pub mod reduce;
 pub mod subgroup;
 pub mod thread;
 

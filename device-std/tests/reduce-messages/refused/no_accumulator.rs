@@ -1,0 +1,5 @@
+use device_std::reduce::StridedReduce;
+
+fn main() {
+    [1, 2, 3].strided_reduce::<0>(u32::max);
+}
