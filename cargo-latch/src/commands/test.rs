@@ -28,7 +28,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
     let mut workspace = tools.toolchain.cargo();
     workspace.current_dir(&folder).args(["test", "--workspace"]).args(&args.arguments);
-    let is_passed = passes(workspace)?;
+    let plugin = plugin::test_command(&compiler, &tools.toolchain, &tools.sysroot)?;
+    // With arguments, one test of the workspace is wanted.
+    let is_passed = passes(workspace)? && (!args.arguments.is_empty() || passes(plugin)?);
     Ok(if is_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
