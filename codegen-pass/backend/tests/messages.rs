@@ -48,6 +48,80 @@ fn a_hint_outside_any_loop_is_dropped() {
     }
 }
 
+/// An attribute that marks loops the way `device_std`'s do: the marker's tokens have the place of the loop's keyword, and
+/// the hygiene of the attribute.
+const ATTRIBUTE: &str = r#"
+extern crate proc_macro;
+use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
+
+#[proc_macro_attribute]
+pub fn hinted(_: TokenStream, item: TokenStream) -> TokenStream {
+    mark(item)
+}
+
+fn mark(tokens: TokenStream) -> TokenStream {
+    let mut keyword = None;
+    let mut marked = TokenStream::new();
+    for token in tokens {
+        match (keyword.take(), token) {
+            (Some(place), TokenTree::Group(body)) => {
+                let body_marker = call("::device_std::__latch_loop_body(\"nounroll|t|lib.rs|4|1\", 1);", place);
+                let body = body_marker.into_iter().chain(mark(body.stream())).collect();
+                marked.extend([TokenTree::Group(Group::new(Delimiter::Brace, body))]);
+            }
+            (_, TokenTree::Ident(word)) if word.to_string() == "loop" => {
+                keyword = Some(word.span());
+                marked.extend(call("::device_std::__latch_loop_enter(\"nounroll|t|lib.rs|4|1\");", word.span()));
+                marked.extend([TokenTree::Ident(word)]);
+            }
+            (_, TokenTree::Group(group)) => {
+                let mut inside = Group::new(group.delimiter(), mark(group.stream()));
+                inside.set_span(group.span());
+                marked.extend([TokenTree::Group(inside)]);
+            }
+            (_, other) => marked.extend([other]),
+        }
+    }
+    marked
+}
+
+fn call(text: &str, place: Span) -> TokenStream {
+    let span = Span::mixed_site().located_at(place);
+    respan(text.parse().unwrap(), span)
+}
+
+fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let respanned = tokens.into_iter().map(|token| {
+        let mut token = match token {
+            TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), respan(group.stream(), span))),
+            other => other,
+        };
+        token.set_span(span);
+        token
+    });
+    respanned.collect()
+}
+"#;
+
+#[test]
+fn a_message_shows_the_loop_and_not_the_attribute() {
+    let host = Session::for_host("attribute", 3);
+    let attribute = host.compile_as_is("attribute", ATTRIBUTE, &["--crate-type=proc-macro"]);
+    assert!(attribute.success, "{}", attribute.messages);
+    let session = Session::new("attribute-used", 3).argument(&format!("-L{}", host.folder().display()));
+    let source = "extern crate attribute;
+        #[attribute::hinted]
+        #[unsafe(no_mangle)]
+        pub unsafe fn one(p: *const f32) -> f32 {
+            let x = 1.0;
+            loop { return x + unsafe { *p }; }
+        }";
+    let compiled = session.compile("t", source);
+    let message = "was not honoured: the loop never repeats\n --> t.rs:7:13\n  |\n7 |             loop { return x + unsafe { *p }; }\n  |             ^^^^\n";
+    assert_eq!(compiled.count(message), 1, "{}", compiled.messages);
+    assert_eq!(compiled.count("attribute macro"), 0, "{}", compiled.messages);
+}
+
 #[test]
 fn the_level_is_chosen_by_a_cfg() {
     let at = |name: &str, level: &str| {

@@ -90,6 +90,11 @@ impl Session {
         self
     }
 
+    /// Where the session's crates are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Compiles a crate that starts with the prelude.
     pub fn compile(&self, name: &str, source: &str) -> Compiled {
         self.compile_as_is(name, &format!("{PRELUDE}{source}"), &["--extern", "device_std"])
@@ -108,8 +113,11 @@ impl Session {
         std::fs::write(&file, source).expect("a test crate can be written");
         let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         rustc.current_dir(&self.folder).env("RUSTC_BOOTSTRAP", "1");
-        rustc.args(["--edition=2024", "--crate-type=rlib", "--emit=link,mir,llvm-ir", "-L."]);
+        rustc.args(["--edition=2024", "--emit=link,mir,llvm-ir", "-L."]);
         rustc.args(["-Zvalidate-mir", "-Zdump-mir=LatchHints"]);
+        if !arguments.iter().any(|argument| argument.starts_with("--crate-type")) {
+            rustc.arg("--crate-type=rlib");
+        }
         rustc.args(&self.arguments).args(arguments).arg(format!("{name}.rs"));
         if self.with_plugin {
             rustc.arg(format!("-Zcodegen-backend={}", plugin().display()));
