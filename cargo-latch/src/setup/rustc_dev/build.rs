@@ -5,7 +5,8 @@
 //! in a second or two. The version is said to be the stock compiler's, of whose very sources it is built, so that both read
 //! each other's metadata. LLVM is the stock compiler's too; only its headers and llvm-config are fetched.
 //!
-//! Sources are only read: cargo writes to its target folder, and `--locked` keeps the lock file as it is.
+//! Sources are only read: cargo writes to its target folder, and completes a copy of the lock file that lies beside it. (The
+//! distribution's own has no entries for other systems' crates, so that cargo would write to it.)
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -61,6 +62,7 @@ impl Build<'_> {
         }
         let llvm_config = self.llvm_config()?;
         self.step.message("building the compiler's crates (minutes, once)");
+        self.copy_lock_file()?;
         let units = self.count_units(&llvm_config)?;
         let mut cargo = self.cargo(&llvm_config);
         cargo.arg("--message-format=json");
@@ -93,19 +95,28 @@ impl Build<'_> {
         Err(SetupError::Incomplete { what, file: llvm_config, folder: llvm })
     }
 
+    fn lock_file(&self) -> PathBuf {
+        self.work.join("Cargo.lock")
+    }
+
+    /// One that is there already is of an interrupted build, and complete.
+    fn copy_lock_file(&self) -> Result<(), SetupError> {
+        let copy = self.lock_file();
+        if copy.is_file() {
+            return Ok(());
+        }
+        let partial = self.work.join("Cargo.lock.partial");
+        fs::copy(self.source.join("Cargo.lock"), &partial).map_err(at("create", &partial))?;
+        fs::rename(&partial, &copy).map_err(at("create", &copy))
+    }
+
     fn cargo(&self, llvm_config: &Path) -> Command {
         let version = &self.toolchain.version;
         let mut cargo = self.toolchain.plain_cargo();
-        cargo.current_dir(self.source).args([
-            "build",
-            "--release",
-            "--locked",
-            "-p",
-            "rustc-main",
-            "--features",
-            "llvm",
-        ]);
+        cargo.current_dir(self.source).args(["build", "--release", "-p", "rustc-main", "--features", "llvm"]);
         cargo.arg("--target-dir").arg(self.work.join("target"));
+        let lock_file = serde_json::json!(self.lock_file()).to_string();
+        cargo.arg("-Zlockfile-path").arg("--config").arg(format!("resolver.lockfile-path={lock_file}"));
         cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}")).envs(PROFILE);
         cargo
             .env("CFG_RELEASE", &version.release)
