@@ -6,12 +6,16 @@
 //! - [`plugin`]: the compiler plugin, built for the compiler that loads it;
 //! - [`kernel_crate`] and [`build`]: from a kernel crate to PTX;
 //! - [`audit`]: every hint, followed from the source to the machine code;
+//! - [`config`]: `latch.toml`, which says what an audit lets pass;
+//! - [`diagnose`]: messages about kernels, as rustc would print them;
 //! - [`inspect`]: one kernel at one stage.
 
 pub mod audit;
 pub mod build;
 mod checkout;
 pub mod commands;
+pub mod config;
+pub mod diagnose;
 pub mod doctor;
 pub mod inspect;
 pub mod kernel_crate;

@@ -6,6 +6,7 @@ use codegen_pass::report::Status;
 use serde::{Deserialize, Serialize};
 
 use crate::build::{Arch, Mode, Profile, Route};
+use crate::config::Level;
 
 /// One package, built for one architecture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,24 @@ pub struct Entry {
     pub hints: Vec<Hint>,
     /// Every kernel.
     pub kernels: Vec<Kernel>,
+    /// What the audit has to say of hints and budgets. Left out where that is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that the audit has to say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `warn` or `deny`.
+    pub level: Level,
+    /// In a sentence.
+    pub message: String,
+    /// The file, relative to the package.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The kernel, where it is about one.
+    pub kernel: Option<String>,
 }
 
 /// What a hint asks for, as the report spells it.
@@ -43,6 +62,9 @@ pub struct Hint {
     pub file: String,
     /// The line of the loop's keyword.
     pub line: u32,
+    /// Its column, in characters, from 1. For messages; no part of the report.
+    #[serde(skip)]
+    pub column: u32,
     /// What it asks for.
     pub kind: Kind,
     /// Null for nounroll, 0 for full, else the copies; null too where instances differ.
@@ -87,6 +109,18 @@ pub struct Kernel {
     pub shared_bytes: Option<u32>,
     /// What the disassembly shows.
     pub sass: Option<sass::Counts>,
+}
+
+impl Hint {
+    /// Drops the hint in one of its functions.
+    pub fn drop_in(&mut self, function: &str, reason: &str) {
+        for instance in self.instances.iter_mut().filter(|instance| instance.function == function) {
+            instance.status = Status::Dropped;
+            instance.reason = Some(reason.to_owned());
+        }
+        self.status = Status::Dropped;
+        self.reason.get_or_insert_with(|| reason.to_owned());
+    }
 }
 
 impl Entry {

@@ -1,53 +1,106 @@
 //! Every hint, followed from the source to the machine code.
 //!
 //! The list of hints comes from the source ([`sites`]); what became of each from the linker's report; the kernels'
-//! figures from ptxas and the disassembly. [`Entry`] is the result, [`table`] shows it to people.
+//! figures from ptxas and the disassembly. [`Entry`] is the result, [`table`] shows it to people, [`gate`] says whether it
+//! passes, and [`against`] what has changed.
+//!
+//! With source lines in the machine code, a `#[nounroll]` is followed there too: the loops that the optimizer has left of it
+//! must be loops whose jump back was written at its line ([`held_to_machine_code`]).
 
+pub mod against;
+mod budgets;
 pub mod entry;
+pub mod gate;
+pub mod machine;
 mod sites;
 pub mod table;
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use codegen_pass::report::{HintRecord, LinkReport, Status};
 use codegen_pass::{HintKind, Site};
-use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
 
-use crate::build::{Arch, Builder, Built};
+use crate::build::{Arch, Builder, Built, Route};
+use crate::diagnose::reasons;
 use crate::kernel_crate::KernelCrate;
-use crate::setup::CudaTools;
-pub use entry::{Entry, Hint, Instance, Kernel, Kind};
+pub use entry::{Entry, Finding, Hint, Instance, Kernel, Kind};
+use machine::{MachineCode, SourceLine};
 use sites::SourceHint;
+
+/// An audit with what its messages need to be about places in the source.
+#[derive(Debug)]
+pub struct Audited {
+    /// The report.
+    pub entry: Entry,
+    /// The machine code; none without NVIDIA's tools.
+    pub code: Option<MachineCode>,
+}
 
 /// Builds a crate for an architecture and holds every hint against what came out.
 pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Entry> {
+    Ok(audit_in_full(builder, kernels, arch)?.entry)
+}
+
+/// The same, with the machine code that was looked at.
+pub fn audit_in_full(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Audited> {
     let built = builder.build(kernels, arch, None)?;
-    let sass = match &builder.tools.cuda {
-        Ok(cuda) => Some(machine_code(cuda, &built, arch)?),
+    let code = match &builder.tools.cuda {
+        Ok(cuda) => Some(MachineCode::of(cuda, &built, arch, builder.extras.lines)?),
         Err(error) => {
             tracing::warn!("the machine code is not looked at: {error}");
             None
         }
     };
-    Ok(Entry {
+    let mut hints = hints(builder, kernels, &built.report)?;
+    if let Some(code) = &code {
+        held_to_machine_code(builder, kernels, &built, code, &mut hints)?;
+    }
+    let entry = Entry {
         package: kernels.name.clone(),
         arch: arch.clone(),
         route: builder.route(),
         mode: builder.mode(),
         profile: builder.profile(),
-        hints: hints(builder, kernels, &built.report)?,
-        kernels: kernels_of(&built.report, sass.as_ref()),
-    })
+        hints,
+        kernels: kernels_of(&built.report, code.as_ref().map(|code| &code.report)),
+        findings: Vec::new(),
+    };
+    Ok(Audited { entry, code })
 }
 
-/// Assembles and disassembles what a build made.
-pub fn machine_code(cuda: &CudaTools, built: &Built, arch: &Arch) -> Result<sass::Report> {
-    let cubin = Ptxas::new(&cuda.ptxas)
-        .assemble(&built.ptx, arch.name(), &AssembleOptions::default())
-        .with_context(|| format!("ptxas refuses {}", built.ptx.display()))?;
-    let module = Nvdisasm::new(&cuda.nvdisasm).disassemble(&cubin)?;
-    Ok(sass::Report::of(&cubin, &Program::of(&module))?)
+/// Where lines are known, drops the instances of `#[nounroll]` whose loops ptxas has not kept.
+///
+/// libNVVM says nothing of the loops that it has left, so on that route only the kernels' sums are compared.
+fn held_to_machine_code(
+    builder: &Builder,
+    kernels: &KernelCrate,
+    built: &Built,
+    code: &MachineCode,
+    hints: &mut [Hint],
+) -> Result<()> {
+    if !code.has_lines || builder.route() != Route::Llc {
+        return Ok(());
+    }
+    for record in built.report.hints.iter().filter(|record| record.status == Status::Honoured) {
+        let site: Site = record.site.parse()?;
+        if site.kind != HintKind::Nounroll || !is_lost(builder, record, &site, code) {
+            continue;
+        }
+        let (file, line, column) = place(builder, kernels, &site);
+        let of_site = hints.iter_mut().filter(|hint| (&hint.file, hint.line, hint.column) == (&file, line, column));
+        of_site.for_each(|hint| hint.drop_in(&record.function, reasons::NOT_IN_MACHINE_CODE));
+    }
+    Ok(())
+}
+
+/// Has some function fewer loops at the hint's line than the optimizer has left there?
+fn is_lost(builder: &Builder, record: &HintRecord, site: &Site, code: &MachineCode) -> bool {
+    let Some(folder) = builder.workspace.package_folder(&site.package) else { return false };
+    let line = SourceLine { file: folder.join(&site.file), line: site.line };
+    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    record.left.iter().for_each(|found| *left.entry(&found.symbol).or_default() += 1);
+    left.into_iter().any(|(symbol, count)| code.loops_at(symbol, &line) < count)
 }
 
 fn kernels_of(report: &LinkReport, sass: Option<&sass::Report>) -> Vec<Kernel> {
@@ -68,7 +121,7 @@ fn kernels_of(report: &LinkReport, sass: Option<&sass::Report>) -> Vec<Kernel> {
 }
 
 /// One entry per site of the source and of the report.
-fn hints(builder: &Builder, kernels: &KernelCrate, report: &LinkReport) -> Result<Vec<Hint>> {
+pub fn hints(builder: &Builder, kernels: &KernelCrate, report: &LinkReport) -> Result<Vec<Hint>> {
     let mut sites: BTreeMap<Place, (Site, Option<SourceHint>, Vec<&HintRecord>)> = BTreeMap::new();
     for source in sites::of_package(kernels)? {
         let site = source.site.clone();
@@ -95,7 +148,7 @@ fn place(builder: &Builder, kernels: &KernelCrate, site: &Site) -> Place {
     (file, site.line, site.column)
 }
 
-fn hint((file, line, _): Place, site: &Site, source: Option<&SourceHint>, records: &[&HintRecord]) -> Hint {
+fn hint((file, line, column): Place, site: &Site, source: Option<&SourceHint>, records: &[&HintRecord]) -> Hint {
     let (status, reason) = verdict(source, records);
     let compiled_factor = records.first().map(|record| record.factor);
     let is_uniform = records.iter().all(|record| Some(record.factor) == compiled_factor);
@@ -113,14 +166,14 @@ fn hint((file, line, _): Place, site: &Site, source: Option<&SourceHint>, record
         reason: record.reason.clone(),
         loops_after_opt: record.left.len(),
     });
-    Hint { file, line, kind, factor, status, reason, instances: instances.collect() }
+    Hint { file, line, column, kind, factor, status, reason, instances: instances.collect() }
 }
 
 fn verdict(source: Option<&SourceHint>, records: &[&HintRecord]) -> (Status, Option<String>) {
     if records.is_empty() {
         let reason = match source {
-            Some(source) if source.in_const => "the loop is evaluated while compiling, where a hint has no meaning",
-            _ => "no kernel reaches the loop: its function is never used, or it stands in dead code",
+            Some(source) if source.in_const => reasons::IN_CONST,
+            _ => reasons::UNUSED,
         };
         return (Status::NotCompiled, Some(reason.to_owned()));
     }

@@ -67,6 +67,35 @@ fn kernels(kernels: &[Kernel]) -> String {
     trimmed(&table)
 }
 
+/// Every figure of a kernel, with its name in words.
+pub(super) fn figures(kernel: &Kernel) -> Vec<(&'static str, Option<u64>)> {
+    let sass = |figure: fn(&sass::Counts) -> usize| kernel.sass.as_ref().map(|counts| figure(counts) as u64);
+    vec![
+        ("marked", Some(kernel.marked_latches as u64)),
+        ("pragmas", Some(kernel.pragmas as u64)),
+        ("loops", sass(|counts| counts.loops)),
+        ("instructions", sass(|counts| counts.instructions)),
+        ("global loads", sass(|counts| counts.global_loads)),
+        ("global stores", sass(|counts| counts.global_stores)),
+        ("local loads", sass(|counts| counts.local_loads)),
+        ("local stores", sass(|counts| counts.local_stores)),
+        ("registers", kernel.registers.map(u64::from)),
+        ("spilled", kernel.spill_bytes.map(u64::from)),
+        ("stack", kernel.stack_bytes.map(u64::from)),
+        ("shared", kernel.shared_bytes.map(u64::from)),
+        ("calls", sass(|counts| counts.calls)),
+        ("helper calls", sass(|counts| counts.helper_calls)),
+    ]
+}
+
+/// Rows without header, each column as wide as it must be.
+pub(super) fn grid(rows: &[[String; 3]]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    rows.iter().for_each(|row| _ = table.add_row(row));
+    trimmed(&table)
+}
+
 fn number(figure: Option<u64>) -> Cell {
     let text = figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string());
     Cell::new(text).set_alignment(CellAlignment::Right)
@@ -87,7 +116,7 @@ fn hints(hints: &[Hint]) -> String {
     trimmed(&table)
 }
 
-fn request(hint: &Hint) -> String {
+pub(super) fn request(hint: &Hint) -> String {
     match (hint.kind, hint.factor) {
         (Kind::Nounroll, _) => "nounroll".to_owned(),
         (Kind::Unroll, Some(0)) => "unroll".to_owned(),
@@ -96,7 +125,7 @@ fn request(hint: &Hint) -> String {
     }
 }
 
-fn status(status: Status) -> &'static str {
+pub(super) fn status(status: Status) -> &'static str {
     match status {
         Status::Honoured => "honoured",
         Status::Dropped => "DROPPED",

@@ -7,23 +7,25 @@
 //! cargo names the PTX after the crate alone, so one architecture's file overwrites another's. A lock keeps two builds
 //! apart, and what a build made is copied to a place of its own before the lock is given back.
 
+pub mod messages;
 pub mod options;
 pub mod wrapper;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use cargo_metadata::Message;
 use codegen_pass::report::LinkReport;
+use codegen_pass::{MirLoop, TRACE_CFG};
 
 use crate::kernel_crate::{KernelCrate, Workspace};
 use crate::plugin;
 use crate::setup::cuda::Origin;
 use crate::setup::{self, Progress, RustcDev, Tools};
+use messages::{Heard, Told};
 pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
 
 /// Everything that builds of one invocation share.
@@ -41,6 +43,19 @@ pub struct Builder {
     libnvvm: Option<PathBuf>,
     fp_contract: FpContract,
     features: Vec<String>,
+    /// What this command wants beside the usual.
+    pub extras: Extras,
+}
+
+/// What a command may want of its builds beside the usual.
+#[derive(Debug, Clone, Default)]
+pub struct Extras {
+    /// Source lines down to the machine code.
+    pub lines: bool,
+    /// Values of the plugin's option `latch_hints`: what it makes of hints that it must drop.
+    pub plugin_levels: Vec<String>,
+    /// Ask the plugin for every hinted loop.
+    pub trace: bool,
 }
 
 /// The compiler for the MIR mode, and the plugin that it loads.
@@ -58,6 +73,24 @@ pub struct Built {
     pub ptx: PathBuf,
     /// What the linker said of hints and kernels.
     pub report: LinkReport,
+    /// The hints that the plugin has told of.
+    pub told: Vec<Told>,
+    /// The hinted loops on MIR, where they were asked for.
+    pub mir_loops: Vec<MirLoop>,
+}
+
+/// A build that failed for its hints alone, of which was told before.
+#[derive(Debug, thiserror::Error)]
+#[error("`{package}` has loop hints that were not honoured; the messages are above")]
+pub struct HintsDenied {
+    package: String,
+}
+
+impl HintsDenied {
+    /// For a crate.
+    pub fn of(kernels: &KernelCrate) -> HintsDenied {
+        HintsDenied { package: kernels.name.clone() }
+    }
 }
 
 /// Text of the stages before PTX, on request.
@@ -92,7 +125,8 @@ impl Builder {
         })?;
         let (profile, route, fp_contract) = (args.profile, args.route, args.fp_contract);
         let features = args.features.clone();
-        Ok(Builder { tools, workspace, linker, plugin, profile, route, libnvvm, fp_contract, features })
+        let extras = Extras::default();
+        Ok(Builder { tools, workspace, linker, plugin, profile, route, libnvvm, fp_contract, features, extras })
     }
 
     /// The mode that builds use.
@@ -112,18 +146,30 @@ impl Builder {
 
     /// Builds one crate for one architecture.
     pub fn build(&self, kernels: &KernelCrate, arch: &Arch, keep: Option<&Intermediates>) -> Result<Built> {
+        self.build_checked(kernels, arch, keep, |_, _| Ok(()))
+    }
+
+    /// The same, where `check` may refuse what came out. Then what the last build made stays as it was.
+    pub fn build_checked(
+        &self,
+        kernels: &KernelCrate,
+        arch: &Arch,
+        keep: Option<&Intermediates>,
+        check: impl FnOnce(&[Told], &LinkReport) -> Result<()>,
+    ) -> Result<Built> {
         self.route.check(arch)?;
         let folder = self.output_folder(kernels, arch);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let _lock = self.lock()?;
         let report = folder.join(format!("{}.hints.json", kernels.library));
-        let made = self.run_cargo(kernels, arch, &report, keep)?;
-        let ptx = folder.join(format!("{}.ptx", kernels.library));
-        copy_whole(&made, &ptx)?;
+        let (made, heard) = self.run_cargo(kernels, arch, &report, keep)?;
         let text = fs::read(&report).with_context(|| format!("the linker left no report at {}", report.display()))?;
         let report = serde_json::from_slice(&text)
             .with_context(|| format!("{} is no report of this version's linker; remove it", report.display()))?;
-        Ok(Built { ptx, report })
+        check(&heard.told, &report)?;
+        let ptx = folder.join(format!("{}.ptx", kernels.library));
+        copy_whole(&made, &ptx)?;
+        Ok(Built { ptx, report, told: heard.told, mir_loops: heard.loops })
     }
 
     /// Where the results for one crate and architecture go.
@@ -135,6 +181,9 @@ impl Builder {
         if self.fp_contract == FpContract::On {
             variant.push_str("-contracted");
         }
+        if self.extras.lines {
+            variant.push_str("-lines");
+        }
         self.workspace.build_folder().join(&kernels.name).join(arch.name()).join(variant)
     }
 
@@ -145,14 +194,14 @@ impl Builder {
         Ok(lock)
     }
 
-    /// Runs cargo; the path of the PTX that it names.
+    /// Runs cargo; the path of the PTX that it names, and what else was said.
     fn run_cargo(
         &self,
         kernels: &KernelCrate,
         arch: &Arch,
         report: &Path,
         keep: Option<&Intermediates>,
-    ) -> Result<PathBuf> {
+    ) -> Result<(PathBuf, Heard)> {
         let mut cargo = self.cargo(kernels, arch);
         cargo.arg("--").arg(link_argument("--report", report));
         if let Some(libnvvm) = &self.libnvvm {
@@ -166,26 +215,26 @@ impl Builder {
             cargo.arg(format!("--emit=mir={}", keep.mir.display()));
         }
         tracing::debug!(?cargo, "building");
-        let output = cargo.stdout(Stdio::piped()).stderr(Stdio::inherit()).output().context("cannot run cargo")?;
-        if !output.status.success() {
+        let mut running = cargo.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().context("cannot run cargo")?;
+        let heard = Heard::listen(BufReader::new(running.stdout.take().context("cargo has no standard output")?));
+        let status = running.wait().context("cannot wait for cargo")?;
+        let heard = heard?;
+        if !status.success() && heard.only_hints_failed() {
+            return Err(HintsDenied::of(kernels).into());
+        }
+        if !status.success() {
             bail!("`{}` does not build for {arch}; the compiler's messages are above", kernels.name);
         }
-        let is_ours = |artifact: &cargo_metadata::Artifact| artifact.target.src_path == kernels.root_file;
-        Message::parse_stream(&output.stdout[..])
-            .filter_map(|message| match message {
-                Ok(Message::CompilerArtifact(artifact)) if is_ours(&artifact) => Some(artifact.filenames),
-                _ => None,
-            })
-            .flatten()
-            .find(|file| file.extension() == Some("ptx"))
-            .map(PathBuf::from)
-            .with_context(|| format!("cargo built `{}` but named no PTX file", kernels.name))
+        let own = heard.artifacts.iter().filter(|artifact| artifact.target.src_path == kernels.root_file);
+        let ptx = own.flat_map(|artifact| &artifact.filenames).find(|file| file.extension() == Some("ptx"));
+        let ptx = ptx.with_context(|| format!("cargo built `{}` but named no PTX file", kernels.name))?;
+        Ok((ptx.clone().into(), heard))
     }
 
     fn cargo(&self, kernels: &KernelCrate, arch: &Arch) -> Command {
         let mut cargo = self.tools.toolchain.cargo();
         cargo.current_dir(self.workspace.root()).args(["rustc", "--lib", "--crate-type", "cdylib"]);
-        cargo.args(["--target", wrapper::DEVICE_TARGET, "--message-format", "json-render-diagnostics", "--quiet"]);
+        cargo.args(["--target", wrapper::DEVICE_TARGET, "--message-format", messages::format(), "--quiet"]);
         cargo.args(["--package", &kernels.name, "--profile", &self.profile.to_string()]);
         cargo.arg("--target-dir").arg(self.workspace.build_folder().join("cargo"));
         if !self.features.is_empty() {
@@ -208,10 +257,20 @@ impl Builder {
         flags.push(format!("-Ctarget-cpu={arch}").into());
         flags.push(with_path("-Clinker=", &self.linker));
         flags.push(format!("-Clink-arg=--identity={}", identity(&self.linker)).into());
+        if self.extras.lines && self.profile == Profile::Release {
+            // The fuller `line-tables-only` would make the PTX one for debugging, which ptxas does not optimize.
+            flags.push("-Cdebuginfo=line-directives-only".into());
+        }
         if let Some(plugin) = &self.plugin {
             flags.push(with_path("-Zcodegen-backend=", &plugin.library));
+            flags.extend(self.plugin_options().map(|option| format!("--cfg={option}").into()));
         }
         flags
+    }
+
+    fn plugin_options(&self) -> impl Iterator<Item = String> {
+        let levels = self.extras.plugin_levels.iter().map(|value| format!("latch_hints=\"{value}\""));
+        levels.chain(self.extras.trace.then(|| TRACE_CFG.to_owned()))
     }
 }
 

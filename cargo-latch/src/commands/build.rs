@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use sass::{AssembleOptions, Ptxas};
 
-use crate::build::{BuildArgs, Builder};
+use crate::build::{BuildArgs, Builder, HintsDenied};
+use crate::commands::gate::{self, GateArgs};
 use crate::commands::print_line;
+use crate::config::LatchToml;
 use crate::setup::Progress;
 
 /// Build kernel crates to PTX, and to cubins where ptxas is here
@@ -14,6 +16,9 @@ use crate::setup::Progress;
 pub struct Args {
     #[command(flatten)]
     build: BuildArgs,
+
+    #[command(flatten)]
+    gate: GateArgs,
 
     /// What to make
     #[arg(long, value_enum, value_delimiter = ',', default_value = "ptx,cubin")]
@@ -29,20 +34,34 @@ enum Output {
     Cubin,
 }
 
-/// Prints the path of every file made.
+/// Prints the path of every file made. Exit code 1 where a hint was not honoured and the level is deny.
 pub fn run(args: &Args) -> Result<ExitCode> {
+    make(args).map(|()| ExitCode::SUCCESS).or_else(|error| {
+        let denied = error.downcast::<HintsDenied>()?;
+        eprintln!("error: {denied}");
+        Ok(ExitCode::FAILURE)
+    })
+}
+
+fn make(args: &Args) -> Result<()> {
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
+    let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
+    builder.extras.lines = args.gate.lines;
     for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
+        let levels = LatchToml::of(&kernels)?.hints.levels(args.gate.level);
+        builder.extras.plugin_levels = levels.for_plugin();
+        let mut said = Vec::new();
         for arch in &args.build.archs {
-            let built = builder.build(&kernels, arch, None)?;
+            let check =
+                |told: &_, report: &_| gate::check_build(&builder, &kernels, (told, report), &levels, &mut said);
+            let built = builder.build_checked(&kernels, arch, None, check)?;
             print_line(built.ptx.display())?;
             if !args.emit.contains(&Output::Cubin) {
                 continue;
             }
             match &builder.tools.cuda {
                 Ok(cuda) => {
-                    let options = AssembleOptions::default();
+                    let options = AssembleOptions { line_info: args.gate.lines, ..AssembleOptions::default() };
                     let cubin = Ptxas::new(&cuda.ptxas).assemble(&built.ptx, arch.name(), &options)?;
                     let path = built.ptx.with_extension("cubin");
                     cubin.write_to(&path)?;
@@ -52,5 +71,5 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -15,6 +15,7 @@ pub mod audit;
 pub mod build;
 pub mod demo;
 pub mod doctor;
+pub mod gate;
 pub mod inspect;
 pub mod setup;
 pub mod test;
