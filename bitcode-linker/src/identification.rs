@@ -174,3 +174,120 @@ impl Field {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use proptest::prelude::*;
+
+    fn bitcode() -> Vec<u8> {
+        Context::create().create_module("test").write_bitcode_to_memory().as_slice().to_vec()
+    }
+
+    #[test]
+    fn the_producer_of_a_module_is_this_llvm() {
+        let producer = producer(&bitcode()).expect("LLVM names itself");
+        assert!(producer.starts_with("LLVM22."), "{producer}");
+        assert_eq!(major(&producer), Some(crate::inputs::LLVM_MAJOR));
+    }
+
+    #[test]
+    fn release_series_are_read_from_every_vendors_name() {
+        let names =
+            [("LLVM22.1.8", Some(22)), ("LLVM22.1.2-rust-1.96.0-stable", Some(22)), ("LLVM23.0.0git", Some(23))];
+        let others =
+            [("LLVM", None), ("LLVM.1", None), ("APPLE_1_1316.0.21.2_0", None), ("", None), ("LLVM99999999999", None)];
+        for (name, expected) in names.into_iter().chain(others) {
+            assert_eq!(major(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn it_is_read_with_the_rest_of_the_file_gone() {
+        let whole = bitcode();
+        let expected = producer(&whole);
+        let shortest = (0..whole.len()).find(|&length| producer(&whole[..length]) == expected).expect("it is there");
+        assert!(shortest < 100, "the identification comes first");
+        for length in 0..shortest {
+            assert_eq!(producer(&whole[..length]), None, "{length} bytes are not enough");
+        }
+    }
+
+    /// Writes bit fields, for blocks that no LLVM writes.
+    #[derive(Default)]
+    struct Writer(Vec<bool>);
+
+    impl Writer {
+        fn fixed(&mut self, value: u64, width: usize) -> &mut Writer {
+            self.0.extend((0..width).map(|place| value >> place & 1 == 1));
+            self
+        }
+
+        fn block() -> Writer {
+            let mut writer = Writer::default();
+            writer.fixed(MAGIC, 32).fixed(ENTER_SUBBLOCK, 2).fixed(IDENTIFICATION_BLOCK, 8).fixed(5, 4);
+            let aligned = writer.0.len().next_multiple_of(32);
+            writer.0.resize(aligned, false);
+            writer.fixed(0, 32);
+            writer
+        }
+
+        fn bytes(&self) -> Vec<u8> {
+            let byte = |bits: &[bool]| bits.iter().enumerate().map(|(place, &bit)| u8::from(bit) << place).sum();
+            self.0.chunks(8).map(byte).collect()
+        }
+    }
+
+    #[test]
+    fn records_without_abbreviation_are_read() {
+        let mut writer = Writer::block();
+        writer.fixed(UNABBREVIATED_RECORD, 5).fixed(STRING_RECORD, 6).fixed(2, 6);
+        writer.fixed(32 | (u64::from(b'A') & 31), 6).fixed(u64::from(b'A') >> 5, 6);
+        writer.fixed(32 | (u64::from(b'9') & 31), 6).fixed(u64::from(b'9') >> 5, 6);
+        assert_eq!(producer(&writer.bytes()).as_deref(), Some("A9"));
+    }
+
+    #[test]
+    fn an_array_of_nothing_does_not_fill_the_memory() {
+        // An abbreviation whose array has elements of no bits, and a record of 2^60 of them.
+        let mut writer = Writer::block();
+        writer.fixed(DEFINE_ABBREVIATION, 5).fixed(2, 5);
+        writer.fixed(0, 1).fixed(3, 3);
+        writer.fixed(0, 1).fixed(1, 3).fixed(0, 5);
+        writer.fixed(4, 5);
+        for _ in 0..12 {
+            writer.fixed(32, 6);
+        }
+        writer.fixed(1, 6).fixed(0, 64);
+        assert_eq!(producer(&writer.bytes()), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn random_bytes_are_no_trouble(data in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(producer(&data), None);
+        }
+
+        #[test]
+        fn random_blocks_are_no_trouble(bits in prop::collection::vec(any::<bool>(), 0..600)) {
+            let mut writer = Writer::block();
+            writer.0.extend(bits);
+            let _ = producer(&writer.bytes());
+        }
+
+        #[test]
+        fn damage_is_no_trouble(flips in prop::collection::vec((0..600usize, 0..8u8), 1..20), length in 0..600usize) {
+            let mut data = bitcode();
+            data.truncate(length);
+            for (at, bit) in flips {
+                if let Some(byte) = data.get_mut(at) {
+                    *byte ^= 1 << bit;
+                }
+            }
+            let _ = producer(&data);
+        }
+    }
+}

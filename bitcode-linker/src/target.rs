@@ -9,6 +9,10 @@ use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 
+/// The version of PTX that LLVM 22 takes where nothing asks for a newer one, and the GPUs for which nothing does.
+const OLDEST_PTX: &str = "3.2";
+const OLDEST_GPUS: [&str; 4] = ["sm_20", "sm_21", "sm_30", "sm_35"];
+
 /// One GPU at one optimization level.
 pub struct Gpu {
     machine: TargetMachine,
@@ -32,25 +36,38 @@ impl Gpu {
             OptLevel::More | OptLevel::Size | OptLevel::SizeMin => OptimizationLevel::Default,
             OptLevel::Aggressive => OptimizationLevel::Aggressive,
         };
-        let (cpu, features) = (&*args.target_cpu, &*args.target_feature);
-        let machine = target
-            .create_target_machine(&triple, cpu, features, level, RelocMode::Default, CodeModel::Default)
-            .ok_or_else(unknown)?;
-        let gpu = Gpu { machine, cpu: args.target_cpu.clone(), pipeline: pipeline(args.optimize) };
-        gpu.check_cpu()?;
-        Ok(gpu)
+        let machine = |features: &str| {
+            target.create_target_machine(
+                &triple,
+                &args.target_cpu,
+                features,
+                level,
+                RelocMode::Default,
+                CodeModel::Default,
+            )
+        };
+        let gpu = |features: &str| {
+            let machine = machine(features).ok_or_else(unknown)?;
+            Ok::<Gpu, Error>(Gpu { machine, cpu: args.target_cpu.clone(), pipeline: pipeline(args.optimize) })
+        };
+        gpu("")?.check_cpu()?;
+        gpu(&args.target_feature)
     }
 
-    /// LLVM itself only warns of a GPU that it does not know, and goes on with its oldest one. What PTX it makes of
-    /// nothing shows which one it took.
+    /// LLVM itself only warns of a GPU that it does not know, goes on with its oldest one, and still writes the name in
+    /// the PTX. What version of PTX it takes for an empty module shows it: the first, which but for it the oldest get.
     fn check_cpu(&self) -> Result<(), Error> {
         let session = Session::new();
         let empty = session.context().create_module("empty");
         self.claim(&empty);
         let ptx = self.ptx(&session, &empty)?;
-        let target = ptx.lines().find_map(|line| line.strip_prefix(".target "));
-        let taken = target.and_then(|target| target.split(',').next()).map(str::trim);
-        if taken == Some(&self.cpu) { Ok(()) } else { Err(Error::UnknownCpu { cpu: self.cpu.clone() }) }
+        let says = |start: &str| ptx.lines().find_map(|line| line.strip_prefix(start)).map(str::trim);
+        let is_known = says(".version ") != Some(OLDEST_PTX) || OLDEST_GPUS.contains(&&*self.cpu);
+        if is_known && says(".target ") == Some(&self.cpu) {
+            Ok(())
+        } else {
+            Err(Error::UnknownCpu { cpu: self.cpu.clone() })
+        }
     }
 
     /// Makes an empty module one for this GPU.
