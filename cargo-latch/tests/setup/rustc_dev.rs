@@ -87,7 +87,7 @@ fn an_interrupted_build_goes_on_with_what_it_has() {
     let interrupted = CARGO.replace("echo main >rustc-main", "echo kept >deps/kept; exit 130");
     fake.cargo(&interrupted);
     let message = ensure(&fake, &FakePackages).unwrap_err();
-    assert!(message.starts_with("cannot build rustc-dev: `cargo build --release --locked"), "{message}");
+    assert!(message.starts_with("cannot build rustc-dev: `cargo build --release -p rustc-main"), "{message}");
     // The second time, packages are not fetched again and cargo finds its earlier output.
     fake.cargo(&format!("{CARGO}\ntest -f deps/kept || exit 1"));
     ensure(&fake, &NoPackages).unwrap();
