@@ -4,28 +4,34 @@ use std::collections::HashMap;
 
 const PRAGMA: &str = ".pragma \"nounroll\"";
 
-/// Puts every pragma behind the labels that follow it.
+/// Takes labels from between a pragma and the code: they go before the label that the pragma follows.
 ///
-/// ptxas forgets a pragma when a label comes between it and the code. With debug information LLVM prints such labels, for
-/// the ends of scopes; then a loop would be unrolled for no other reason than that its lines are known.
+/// With debug information LLVM prints such labels, for the ends of scopes. ptxas forgets a pragma when one comes between it
+/// and the code, and also when one comes between the loop's label and it; then a loop would be unrolled for no other reason
+/// than that its lines are known.
 pub fn settle_pragmas(ptx: &str) -> String {
-    let mut settled = String::with_capacity(ptx.len());
-    let mut held: Option<&str> = None;
+    let mut lines: Vec<&str> = Vec::new();
+    // Where the labels before the last pragma begin, as long as nothing but labels has followed it.
+    let mut start = None;
     for line in ptx.split_inclusive('\n') {
-        let is_label = line.starts_with('$') && line.contains(':');
-        if is_label && held.is_some() {
-            settled.push_str(line);
-            continue;
+        match start {
+            Some(at) if is_label(line) => {
+                lines.insert(at, line);
+                start = Some(at + 1);
+                continue;
+            }
+            _ => start = None,
         }
-        settled.extend(held.take());
         if line.trim_start().starts_with(PRAGMA) {
-            held = Some(line);
-        } else {
-            settled.push_str(line);
+            start = Some(lines.iter().rposition(|line| !is_label(line)).map_or(0, |last| last + 1));
         }
+        lines.push(line);
     }
-    settled.extend(held);
-    settled
+    lines.concat()
+}
+
+fn is_label(line: &str) -> bool {
+    line.starts_with('$') && line.contains(':')
 }
 
 /// The count by symbol, for functions that have any.
@@ -57,13 +63,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pragma_stands_right_before_the_code() {
-        let ptx = "$L__BB0_1:\n\t.pragma \"nounroll\";\n$L__tmp1:\n$L__tmp2: // why\n\t.loc 1 2 3\n\tret;\n";
-        let settled = "$L__BB0_1:\n$L__tmp1:\n$L__tmp2: // why\n\t.pragma \"nounroll\";\n\t.loc 1 2 3\n\tret;\n";
+    fn a_pragma_stands_between_the_loops_label_and_the_code() {
+        let ptx = "\tret;\n$L__BB0_1:\n\t.pragma \"nounroll\";\n$L__tmp1:\n$L__tmp2: // why\n\t.loc 1 2 3\n$L__tmp3:\n";
+        let settled =
+            "\tret;\n$L__tmp1:\n$L__tmp2: // why\n$L__BB0_1:\n\t.pragma \"nounroll\";\n\t.loc 1 2 3\n$L__tmp3:\n";
         assert_eq!(settle_pragmas(ptx), settled);
         assert_eq!(settle_pragmas(settled), settled);
-        let last = "\t.pragma \"nounroll\";";
-        assert_eq!(settle_pragmas(last), last);
+        for whole in ["", "\t.pragma \"nounroll\";", "$L__tmp1:\n\t.loc 1 2 3\n$L__tmp2:\n"] {
+            assert_eq!(settle_pragmas(whole), whole);
+        }
+        assert_eq!(settle_pragmas("\t.pragma \"nounroll\";\n$L__tmp1:\n"), "$L__tmp1:\n\t.pragma \"nounroll\";\n");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::ffi::{self, MetadataBuilder, Place};
 use crate::graph::FunctionGraph;
 use codegen_pass::{Block, LoopForest, Site};
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionValue, MetadataValue};
+use inkwell::values::{BasicValue, FunctionValue, InstructionOpcode, InstructionValue, MetadataValue};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -33,13 +33,20 @@ pub fn keep<'ctx>(latch: InstructionValue<'ctx>, marker: InstructionValue<'ctx>,
     builder.attach(latch, kind, builder.self_referencing(&all));
 }
 
-/// Gives every latch whose ID holds a place that place. For a module that has been optimized.
+/// Gives every latch whose ID holds a place that place, and what decides whether it jumps back too, unless that was written
+/// in the same file. For a module that has been optimized.
+///
+/// The comparison, because ptxas knows no line for a jump that all threads take together; and not one of the same file,
+/// because it is then what the user wrote: the condition of a `while`, or of a `break`.
 pub fn place_latches(module: &Module<'_>) {
     let kind = module.get_context().get_kind_id(LOOP_KIND);
     for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
         for latch in latches(function) {
             if let Some(place) = latch.get_metadata(kind).and_then(held) {
                 place.set(latch);
+                let condition = condition(latch);
+                let foreign = condition.filter(|&from| Place::of(from).and_then(Place::file) != place.file());
+                foreign.into_iter().for_each(|from| place.set(from));
             }
         }
     }
@@ -50,6 +57,12 @@ fn latches<'ctx>(function: FunctionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
     let forest = LoopForest::of(&graph);
     let blocks: BTreeSet<Block> = forest.loops().iter().flat_map(|found| found.latches.iter().copied()).collect();
     blocks.into_iter().filter_map(|block| graph.terminator(block)).collect()
+}
+
+/// The instruction that decides where a conditional branch goes.
+fn condition(branch: InstructionValue<'_>) -> Option<InstructionValue<'_>> {
+    let is_conditional = branch.get_opcode() == InstructionOpcode::Br && branch.get_num_operands() == 3;
+    branch.get_operand(0).filter(|_| is_conditional)?.value()?.as_instruction_value()
 }
 
 fn held(id: MetadataValue<'_>) -> Option<Place<'_>> {
