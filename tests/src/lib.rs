@@ -3,6 +3,8 @@
 //! The tests themselves are in `tests/tests`, one file a promise. They take set-up for granted: `./latch test` does it
 //! before it runs them.
 
+pub mod expected;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -4,6 +4,9 @@
 //! outright and deletes the loop, which leaves nothing to keep rolled. Loads go through raw pointers, so that what is
 //! counted in the machine code is the loop and not its bounds checks.
 //!
+//! Every kernel says in its documentation what the machine code must hold: `Machine code: 1 loop, 2 loads.` A test reads
+//! these lines and counts. Loads are global loads in the program text, so a loop's body counts once.
+//!
 //! All kernels work on one element a thread, `i = thread::global_x()`, and their callers promise that every index that
 //! a kernel names below is inside its buffer.
 

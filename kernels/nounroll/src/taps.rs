@@ -3,6 +3,8 @@
 use device_std::{device, kernel, thread};
 
 /// The control: no hint. ptxas unrolls the four taps to eight loads.
+///
+/// Machine code: 0 loops, 8 loads.
 #[kernel]
 pub unsafe fn taps_default(w: *const f32, x: *const f32, y: *mut f32) {
     let i = thread::global_x() as usize;
@@ -16,6 +18,8 @@ pub unsafe fn taps_default(w: *const f32, x: *const f32, y: *mut f32) {
 }
 
 /// The same filter, kept a loop of two loads.
+///
+/// Machine code: 1 loop, 2 loads.
 #[kernel]
 pub unsafe fn taps_rolled(w: *const f32, x: *const f32, y: *mut f32) {
     let i = thread::global_x() as usize;
@@ -30,6 +34,8 @@ pub unsafe fn taps_rolled(w: *const f32, x: *const f32, y: *mut f32) {
 }
 
 /// `y[i] = sum of x[i..i + 4]`, by a function of its own.
+///
+/// Machine code: 1 loop, 1 load.
 #[kernel]
 pub unsafe fn rolled_in_device_fn(x: *const f32, y: *mut f32) {
     let i = thread::global_x() as usize;
