@@ -58,19 +58,21 @@ pub fn copy_fast_math(from: PhiValue<'_>, to: PhiValue<'_>) {
 
 /// The function that a call names; none where it calls through a pointer, or inline assembly.
 pub fn called_function<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    let calls =
-        matches!(call.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr);
-    // SAFETY: `call` is a live call of some kind, which has a callee; what comes out is checked to be a function.
-    calls.then(|| unsafe { FunctionValue::new(LLVMGetCalledValue(call.as_value_ref())) })?
+    // SAFETY: what is not null is a live value; it is checked to be a function.
+    called_value(call).and_then(|callee| unsafe { FunctionValue::new(callee) })
 }
 
 /// Is the callee of this call a piece of inline assembly?
 pub fn calls_inline_asm(call: InstructionValue<'_>) -> bool {
-    if call.get_opcode() != InstructionOpcode::Call {
-        return false;
-    }
-    // SAFETY: `call` is a live call instruction, which always has a callee.
-    unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null() }
+    // SAFETY: the callee is a live value.
+    called_value(call).is_some_and(|callee| unsafe { !LLVMIsAInlineAsm(callee).is_null() })
+}
+
+fn called_value(call: InstructionValue<'_>) -> Option<LLVMValueRef> {
+    let is_call =
+        matches!(call.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr);
+    // SAFETY: `call` is a live call of some kind, which has a callee.
+    is_call.then(|| unsafe { LLVMGetCalledValue(call.as_value_ref()) })
 }
 
 /// The first `length` bytes of the constant that `pointer` is the address of, if it is a global with such an

@@ -13,6 +13,7 @@
 mod error;
 pub mod ffi;
 mod graph;
+mod holders;
 mod loop_id;
 mod markers;
 mod place;

@@ -75,9 +75,14 @@ impl<'ctx> LoopIds<'ctx> {
         self.builder.attach(terminator, self.kind, self.builder.self_referencing(&properties));
     }
 
-    /// Has the terminator an ID?
-    pub fn is_present(&self, terminator: InstructionValue<'ctx>) -> bool {
-        terminator.get_metadata(self.kind).is_some()
+    /// The terminator's ID.
+    pub fn node(&self, terminator: InstructionValue<'ctx>) -> Option<MetadataValue<'ctx>> {
+        terminator.get_metadata(self.kind)
+    }
+
+    /// Gives the terminator an ID that another has.
+    pub fn set(&self, terminator: InstructionValue<'ctx>, node: MetadataValue<'ctx>) {
+        terminator.set_metadata(node, self.kind).expect("an ID is a node");
     }
 
     /// Does the terminator's ID make LLVM print the pragma?

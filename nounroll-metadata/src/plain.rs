@@ -7,15 +7,18 @@
 //!
 //! Which loops come to lie in or around each other is known only after inlining. So where a module has a hint, every loop
 //! in it gets an ID.
+//!
+//! So does every switch in a loop, although it is no latch: where LLVM turns a switch into a comparison, it drops the ID,
+//! and with it the hint of a latch that was folded into the switch before.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::{Existing, LoopIds};
 use codegen_pass::{Block, ControlFlow, LoopForest, LoopId, MergeLatches, single_latch};
-use inkwell::values::{FunctionValue, InstructionValue};
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 use std::collections::HashSet;
 
-/// Gives every loop of the function that carries no hint an ID of its own. IDs on blocks that are no latch (any more)
-/// are taken off.
+/// Gives every loop of the function that carries no hint an ID of its own, and every switch in a loop. Other IDs on blocks
+/// that are no latch (any more) are taken off.
 pub fn mark_plain_loops<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) {
     let mut graph = FunctionGraph::new(function);
     let forest = LoopForest::of(&graph);
@@ -35,7 +38,7 @@ pub fn mark_plain_loops<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>
             ids.write_plain(terminator, &existing);
         }
     }
-    remove_stale(ids, &graph);
+    mark_switches(ids, &graph);
 }
 
 fn terminators<'a, 'ctx>(
@@ -56,12 +59,17 @@ fn is_hinted<'ctx>(ids: &LoopIds<'ctx>, graph: &FunctionGraph<'ctx>, forest: &Lo
     }
 }
 
-fn remove_stale<'ctx>(ids: &LoopIds<'ctx>, graph: &FunctionGraph<'ctx>) {
+/// Every loop has a latch of its own by now, so a switch is one only where its loop could not be changed.
+fn mark_switches<'ctx>(ids: &LoopIds<'ctx>, graph: &FunctionGraph<'ctx>) {
     let forest = LoopForest::of(graph);
     let latches: HashSet<Block> = forest.loops().iter().flat_map(|found| found.latches.iter().copied()).collect();
     for block in (0..graph.block_count()).map(Block::new).filter(|block| !latches.contains(block)) {
-        if let Some(terminator) = graph.terminator(block) {
-            ids.remove(terminator);
+        match graph.terminator(block) {
+            Some(end) if end.get_opcode() == InstructionOpcode::Switch && forest.innermost(block).is_some() => {
+                ids.write_plain(end, &Existing::default());
+            }
+            Some(end) => ids.remove(end),
+            None => {}
         }
     }
 }

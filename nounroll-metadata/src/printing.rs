@@ -1,67 +1,112 @@
-//! The last touch before LLVM prints PTX, so that it prints `.pragma "nounroll"` where a loop's ID asks for it.
+//! The last touch before LLVM prints PTX, so that it prints `.pragma "nounroll"` for those loops whose ID asks for it.
 //!
-//! Code generation removes blocks that do nothing but jump. Where a loop's latch is such a block, its ID goes to the blocks
-//! that jumped to it, in place of the IDs that they had, and an outer loop whose latch is merged into an inner loop is
-//! printed without pragma (LLVM asks the latch's innermost loop alone). So, of the blocks that only jump on,
-//! - those whose ID says nothing to the printer, or that are no latch, lose their ID;
-//! - the others get an empty piece of assembly where they would come into conflict, and stay.
+//! LLVM prints the pragma at a header if some block jumps there that lies in no inner loop and came from an IR block whose
+//! terminator has such an ID. Code generation gets in the way twice: it removes blocks that do nothing but jump, and their
+//! ID goes to the blocks before them, in place of those blocks' own; and it makes several blocks of one that ends in a
+//! switch, all of which count as having its ID. So
+//! - an outer loop's latch that is merged into an inner loop takes the inner loop's ID away, and loses its own;
+//! - an outer loop that an inner one's switch continues directly gets the inner loop's pragma.
 //!
-//! The assembly costs no instruction: it is a comment in PTX, and the jump over it is ptxas's to fold.
+//! Against both, a loop around another is given a latch of its own that is never merged: an empty piece of assembly stands
+//! in it, which is a comment in PTX and no instruction. IDs that say nothing to the printer, or stand on no latch, go.
 
 use crate::graph::FunctionGraph;
+use crate::holders::Holders;
 use crate::loop_id::LoopIds;
-use codegen_pass::{Block, Dominators, Flow, LoopForest, LoopId, MergeLatches};
+use codegen_pass::{Block, ControlFlow, Dominators, Flow, LoopForest, LoopId, MergeLatches, single_latch};
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionValue};
+use inkwell::values::{FunctionValue, InstructionValue, MetadataValue};
+use std::collections::HashSet;
 
 /// Makes a module ready for printing. Nothing may run on it afterwards but code generation.
 pub fn prepare_for_printing(module: &Module<'_>) {
     let ids = LoopIds::new(module.get_context());
     for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
-        prepare(&ids, function);
+        keep_latches(&ids, function);
+        remove_mute(&ids, function);
     }
 }
 
-fn prepare<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) {
-    let graph = FunctionGraph::new(function);
+/// Gives every loop that has loops inside it a lasting latch, if it or one of these is printed with the pragma.
+fn keep_latches<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) {
+    let mut graph = FunctionGraph::new(function);
     let flow = Flow::of(&graph);
     let forest = LoopForest::from_flow(&flow, &Dominators::of(&flow));
-    let jumps = flow.blocks().filter(|&block| graph.ends_in_plain_jump(block));
-    let with_id = |block| graph.terminator(block).filter(|jump| ids.is_present(*jump)).map(|jump| (block, jump));
-    let jumps: Vec<(Block, InstructionValue<'ctx>)> = jumps.filter_map(with_id).collect();
-    for (block, jump) in jumps {
-        match own_loop(&forest, block).filter(|_| ids.forbids_unrolling(jump)) {
-            None => ids.remove(jump),
-            Some(id) if in_conflict(ids, &graph, &flow, &forest, block, id) => insert_empty_assembly(jump),
-            Some(_) => {}
+    let rolled = rolled(ids, &graph, &forest, &Holders::of(ids, &graph, &flow, &forest));
+    let mut concerns: Vec<bool> = rolled.iter().map(Option::is_some).collect();
+    let mut has_inner = vec![false; concerns.len()];
+    // A loop comes before those inside it.
+    for (at, found) in forest.loops().iter().enumerate().rev() {
+        if let Some(parent) = found.parent {
+            concerns[parent.index()] |= concerns[at];
+            has_inner[parent.index()] = true;
+        }
+    }
+    for id in forest.ids().filter(|id| concerns[id.index()] && has_inner[id.index()]) {
+        keep_latch(ids, &mut graph, &forest, id, rolled[id.index()]);
+    }
+}
+
+/// The IDs of the loops that are printed with the pragma.
+fn rolled<'ctx>(
+    ids: &LoopIds<'ctx>,
+    graph: &FunctionGraph<'ctx>,
+    forest: &LoopForest,
+    holders: &Holders,
+) -> Vec<Option<MetadataValue<'ctx>>> {
+    let forbidding = |id: LoopId| {
+        let holder = graph.terminator(holders.get(id)?)?;
+        ids.node(holder).filter(|_| ids.forbids_unrolling(holder))
+    };
+    forest.ids().map(forbidding).collect()
+}
+
+fn keep_latch<'ctx>(
+    ids: &LoopIds<'ctx>,
+    graph: &mut FunctionGraph<'ctx>,
+    forest: &LoopForest,
+    id: LoopId,
+    node: Option<MetadataValue<'ctx>>,
+) {
+    let latch = match forest.get(id).latches[..] {
+        // A conditional branch is never empty, and speaks for its own loop.
+        [only] if forest.innermost(only) == Some(id) => Ok(only),
+        _ => single_latch(graph, forest.get(id)),
+    };
+    let Some((latch, end)) = latch.ok().and_then(|latch| Some((latch, graph.terminator(latch)?))) else { return };
+    if let Some(node) = node {
+        ids.set(end, node);
+    }
+    if graph.ends_in_plain_jump(latch) {
+        insert_empty_assembly(end);
+    }
+}
+
+/// Takes the IDs off blocks that are no latch, and those that make nothing printed off blocks that only jump on.
+fn remove_mute<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) {
+    let graph = FunctionGraph::new(function);
+    let forest = LoopForest::of(&graph);
+    let latches: HashSet<Block> = forest.loops().iter().flat_map(|found| found.latches.iter().copied()).collect();
+    for block in (0..graph.block_count()).map(Block::new) {
+        let Some(end) = graph.terminator(block) else { continue };
+        let is_mute = graph.ends_in_plain_jump(block) && !ids.forbids_unrolling(end);
+        if is_mute || !latches.contains(&block) {
+            ids.remove(end);
         }
     }
 }
 
-/// The loop that a block is a latch of, and innermost in.
-fn own_loop(forest: &LoopForest, block: Block) -> Option<LoopId> {
-    forest.innermost(block).filter(|&id| forest.get(id).latches.contains(&block))
-}
-
-/// Does a block that jumps to this one belong to another loop, or carry an ID itself?
-fn in_conflict<'ctx>(
-    ids: &LoopIds<'ctx>,
-    graph: &FunctionGraph<'ctx>,
-    flow: &Flow,
-    forest: &LoopForest,
-    block: Block,
-    id: LoopId,
-) -> bool {
-    let has_id = |from| graph.terminator(from).is_some_and(|terminator| ids.is_present(terminator));
-    flow.predecessors(block).iter().any(|&from| forest.innermost(from) != Some(id) || has_id(from))
-}
-
+/// Convergent, so that the block is not duplicated into those before it.
 fn insert_empty_assembly(jump: InstructionValue<'_>) {
     let block = jump.get_parent().expect("a terminator is in a block");
     let context = block.get_context();
     let nothing = context.void_type().fn_type(&[], false);
     let assembly = context.create_inline_asm(nothing, String::new(), String::new(), true, false, None, false);
+    let convergent = context.create_enum_attribute(Attribute::get_named_enum_kind_id("convergent"), 0);
     let builder = context.create_builder();
     builder.position_before(&jump);
-    builder.build_indirect_call(nothing, assembly, &[], "").expect("the builder stands before an instruction");
+    let call =
+        builder.build_indirect_call(nothing, assembly, &[], "").expect("the builder stands before an instruction");
+    call.add_attribute(AttributeLoc::Function, convergent);
 }

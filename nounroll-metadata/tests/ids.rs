@@ -48,7 +48,7 @@ fn other_requests_to_unroll_give_way_to_the_hint() {
 }
 
 #[test]
-fn places_in_the_source_are_kept() {
+fn places_in_the_source_are_kept_where_a_hint_brings_none() {
     let resolved = resolve(
         "
 define void @f(i1 %c) !dbg !20 {
@@ -61,6 +61,10 @@ head:
 latch:
   br label %head, !dbg !32, !llvm.loop !10
 exit:
+  br i1 %c, label %plain, label %end, !dbg !31
+plain:
+  br label %plain, !dbg !32, !llvm.loop !10
+end:
   ret void, !dbg !31
 }
 !llvm.dbg.cu = !{!21}
@@ -78,10 +82,13 @@ exit:
     );
     let ids = resolved.ids();
     let properties = ids.properties("latch");
+    assert!(properties[0].starts_with("!DILocation(line: 3, column: 5"), "the hint's own: {properties:?}");
+    assert_eq!(properties[1], MUSTPROGRESS);
+    assert_eq!(properties.len(), 4);
+    let properties = ids.properties("plain");
     assert!(properties[0].starts_with("!DILocation(line: 3, column: 5"), "{properties:?}");
     assert!(properties[1].starts_with("!DILocation(line: 9, column: 6"), "{properties:?}");
-    assert_eq!(properties[2], MUSTPROGRESS);
-    assert_eq!(properties.len(), 5);
+    assert_eq!(properties[2..], [MUSTPROGRESS, "!{!\"latch.plain\"}"]);
 }
 
 #[test]
@@ -150,8 +157,8 @@ exit:
             if inner.is_empty() { "" } else { "enter 0" }
         ));
         let ids = resolved.ids();
-        assert_eq!(ids.by_block.len(), 2, "{}", resolved.text);
-        assert!(!ids.blocks().contains(&"mid"), "{}", resolved.text);
+        assert_eq!(ids.blocks().len(), 2, "{}", resolved.text);
+        assert_eq!(ids.properties("mid"), ["!{!\"latch.plain\"}"], "it is no latch any more");
         for block in ids.blocks() {
             assert_eq!(ids.properties(block)[0], MUSTPROGRESS);
         }

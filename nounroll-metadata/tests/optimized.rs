@@ -84,6 +84,41 @@ fn both_hints_of_a_nest_stay_apart() {
     }
 }
 
+#[test]
+fn a_hint_is_not_lost_where_a_switch_becomes_a_comparison() {
+    let text = "
+define ptx_kernel void @f(ptr %x) {
+entry:
+  enter 0
+  br label %head
+head:
+  body 0
+  %value = load volatile i32, ptr %x
+  switch i32 %value, label %head [ i32 3, label %exit
+                                   i32 4, label %exit ]
+exit:
+  ret void
+}";
+    for level in LEVELS {
+        let after = after(text, level);
+        assert_eq!((after.sites(), after.pragmas), (vec![0], 1), "O{level}:\n{}", after.text);
+        assert!(["0", "1"].contains(&level) || after.text.contains("icmp ult"), "O{level}:\n{}", after.text);
+    }
+}
+
+#[test]
+fn a_hint_is_not_lost_where_several_cases_continue_the_outer_loop() {
+    let text = nest("body 0", "").replace("i32 2, label %exit", "i32 7, label %outer\n i32 2, label %exit");
+    let text = text
+        .replace("label %inner [", "label %more [")
+        .replace("exit:\n", "more:\n  store volatile i32 0, ptr %x\n  br label %inner\nexit:\n");
+    for level in LEVELS {
+        let after = after(&text, level);
+        assert_eq!((after.sites(), after.pragmas), (vec![0], 1), "O{level}:\n{}", after.text);
+        assert!(after.left[0].header.starts_with("outer"), "O{level}: {:?}", after.left);
+    }
+}
+
 /// A loop in a kernel that calls a function with a loop; the call is the last thing in the loop.
 fn call(outer: &str, inner: &str) -> String {
     let enter = if inner.is_empty() { "" } else { "enter 1" };

@@ -139,19 +139,21 @@ exit:
         i32 0, label %loop.latch
         i32 1, label %loop.latch
         i32 2, label %loop.latch
-      ]
+      ], !llvm.loop !0
 
     loop.latch:
       %a.latch = phi i32 [ %b, %loop ], [ %b, %loop ], [ %b, %loop ]
-      br label %loop, !llvm.loop !0
+      br label %loop, !llvm.loop !2
 
     exit:
       ret i32 %a
     }
 
-    !0 = distinct !{!0, !1, !2}
-    !1 = !{!"llvm.loop.unroll.disable"}
-    !2 = !{!"latch.site", !"nounroll|pkg|src/lib.rs|10|5", !"f"}
+    !0 = distinct !{!0, !1}
+    !1 = !{!"latch.plain"}
+    !2 = distinct !{!2, !3, !4}
+    !3 = !{!"llvm.loop.unroll.disable"}
+    !4 = !{!"latch.site", !"nounroll|pkg|src/lib.rs|10|5", !"f"}
     "#);
 }
 
@@ -195,26 +197,28 @@ exit:
       switch i32 %x, label %exit [
         i32 1, label %inner.latch
         i32 2, label %outer.latch
-      ]
+      ], !llvm.loop !0
 
     inner.latch:
       %i.latch = phi i32 [ %i.next, %inner ]
-      br label %inner, !llvm.loop !0
+      br label %inner, !llvm.loop !2
 
     outer.latch:
       %o.latch = phi i32 [ %i.next, %inner ]
-      br label %outer, !llvm.loop !3
+      br label %outer, !llvm.loop !5
 
     exit:
       %r = phi i32 [ %i.next, %inner ]
       ret i32 %r
     }
 
-    !0 = distinct !{!0, !1, !2}
-    !1 = !{!"llvm.loop.unroll.disable"}
-    !2 = !{!"latch.site", !"nounroll|pkg|src/lib.rs|11|5", !"f"}
-    !3 = distinct !{!3, !1, !4}
-    !4 = !{!"latch.site", !"nounroll|pkg|src/lib.rs|10|5", !"f"}
+    !0 = distinct !{!0, !1}
+    !1 = !{!"latch.plain"}
+    !2 = distinct !{!2, !3, !4}
+    !3 = !{!"llvm.loop.unroll.disable"}
+    !4 = !{!"latch.site", !"nounroll|pkg|src/lib.rs|11|5", !"f"}
+    !5 = distinct !{!5, !3, !6}
+    !6 = !{!"latch.site", !"nounroll|pkg|src/lib.rs|10|5", !"f"}
     "#);
 }
 

@@ -116,12 +116,14 @@ impl Resolved {
 pub struct LoopIds {
     /// By `function:block`, the number of the node.
     pub by_block: BTreeMap<String, u32>,
+    /// Those of them that end in a switch, which has an ID whether or not it is a latch.
+    switches: BTreeSet<String>,
     nodes: BTreeMap<u32, String>,
 }
 
 impl LoopIds {
     pub fn read(text: &str) -> LoopIds {
-        let mut ids = LoopIds { by_block: BTreeMap::new(), nodes: BTreeMap::new() };
+        let mut ids = LoopIds { by_block: BTreeMap::new(), switches: BTreeSet::new(), nodes: BTreeMap::new() };
         let (mut function, mut block) = (String::new(), String::new());
         for line in text.lines() {
             if let Some((_, rest)) = line.split_once("define ").and_then(|(_, rest)| rest.split_once('@')) {
@@ -134,15 +136,24 @@ impl LoopIds {
             } else if let Some((_, id)) = line.split_once("!llvm.loop !") {
                 let digits: String = id.chars().take_while(char::is_ascii_digit).collect();
                 let place = format!("{function}:{block}");
+                if line.starts_with("  ]") {
+                    ids.switches.insert(place.clone());
+                }
                 assert!(ids.by_block.insert(place, digits.parse().unwrap()).is_none(), "one terminator a block");
             }
         }
         ids
     }
 
-    /// The blocks that carry an ID, of all functions.
+    /// The blocks with a branch that carries an ID, of all functions.
     pub fn blocks(&self) -> Vec<&str> {
-        self.by_block.keys().map(|place| place.split_once(':').unwrap().1).collect()
+        let branches = self.by_block.keys().filter(|place| !self.switches.contains(*place));
+        branches.map(|place| place.split_once(':').unwrap().1).collect()
+    }
+
+    /// The blocks with a switch that carries an ID.
+    pub fn switches(&self) -> Vec<&str> {
+        self.switches.iter().map(|place| place.split_once(':').unwrap().1).collect()
     }
 
     /// The text of the node that a block carries. Panics where it is not distinct and self-referencing.
@@ -163,6 +174,25 @@ impl LoopIds {
     /// The properties that a block's ID holds, each as its node's text.
     pub fn properties(&self, block: &str) -> Vec<&str> {
         self.property_numbers(block).iter().map(|number| self.nodes[number].as_str()).collect()
+    }
+
+    /// Does the node with this number hold a site property?
+    pub fn names_a_site(&self, number: u32) -> bool {
+        self.property_texts(number).iter().any(|text| text.starts_with("!{!\"latch.site\""))
+    }
+
+    /// Does the ID of a block of this name, if it has one, make LLVM print the pragma?
+    pub fn forbids_unrolling(&self, block: &str) -> bool {
+        let place = self.by_block.iter().find(|(place, _)| place.ends_with(&format!(":{block}")));
+        let says =
+            |text: &&str| ["!{!\"llvm.loop.unroll.disable\"}", "!{!\"llvm.loop.unroll.count\", i32 1}"].contains(text);
+        place.is_some_and(|(_, number)| self.property_texts(*number).iter().any(says))
+    }
+
+    fn property_texts(&self, number: u32) -> Vec<&str> {
+        let inner = self.nodes[&number].trim_start_matches("distinct !{").trim_end_matches('}');
+        let numbers = inner.split(", ").skip(1).filter_map(|number| number.trim_start_matches('!').parse::<u32>().ok());
+        numbers.map(|number| self.nodes[&number].as_str()).collect()
     }
 
     /// What the site property of a block's ID says, if it has one.
