@@ -5,7 +5,7 @@ mod common;
 use codegen_pass::report::{HintRecord, LinkReport, Status};
 use common::{HINTED, Scene, archive, bitcode};
 
-fn hint<'a>(report: &'a LinkReport, line: u32) -> &'a HintRecord {
+fn hint(report: &LinkReport, line: u32) -> &HintRecord {
     report.hints.iter().find(|hint| hint.site.contains(&format!("|{line}|"))).expect("the hint is in the report")
 }
 
