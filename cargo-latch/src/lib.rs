@@ -8,7 +8,8 @@
 //! - [`audit`]: every hint, followed from the source to the machine code;
 //! - [`config`]: `latch.toml`, which says what an audit lets pass;
 //! - [`diagnose`]: messages about kernels, as rustc would print them;
-//! - [`inspect`]: one kernel at one stage.
+//! - [`inspect`]: one kernel at one stage;
+//! - [`hints_trace`]: one kernel's hints at every stage.
 
 pub mod audit;
 pub mod build;
@@ -17,6 +18,7 @@ pub mod commands;
 pub mod config;
 pub mod diagnose;
 pub mod doctor;
+pub mod hints_trace;
 pub mod inspect;
 pub mod kernel_crate;
 pub mod plugin;

@@ -44,17 +44,22 @@ pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<En
 
 /// The same, with the machine code that was looked at.
 pub fn audit_in_full(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Audited> {
-    let built = builder.build(kernels, arch, None)?;
-    let code = match &builder.tools.cuda {
-        Ok(cuda) => Some(MachineCode::of(cuda, &built, arch, builder.extras.lines)?),
+    audit_of(builder, kernels, arch, &builder.build(kernels, arch, None)?)
+}
+
+/// The same, of what was built.
+pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &Built) -> Result<Audited> {
+    let mut code = match &builder.tools.cuda {
+        Ok(cuda) => Some(MachineCode::of(cuda, built, arch, builder.extras.lines)?),
         Err(error) => {
             tracing::warn!("the machine code is not looked at: {error}");
             None
         }
     };
     let mut hints = hints(builder, kernels, &built.report)?;
-    if let Some(code) = &code {
-        held_to_machine_code(builder, kernels, &built, code, &mut hints)?;
+    if let Some(code) = &mut code {
+        code.attribute(&lines_of_hints(builder, &built.report)?);
+        held_to_machine_code(builder, kernels, built, code, &mut hints)?;
     }
     let entry = Entry {
         package: kernels.name.clone(),
@@ -94,13 +99,25 @@ fn held_to_machine_code(
     Ok(())
 }
 
+/// The source line of every hint that was compiled.
+pub fn lines_of_hints(builder: &Builder, report: &LinkReport) -> Result<Vec<SourceLine>> {
+    let sites = report.hints.iter().map(|record| record.site.parse::<Site>());
+    let sites = sites.collect::<Result<Vec<_>, _>>()?;
+    Ok(sites.iter().filter_map(|site| line_of(builder, site)).collect())
+}
+
+/// The source line of a hint, if its package is known.
+pub fn line_of(builder: &Builder, site: &Site) -> Option<SourceLine> {
+    let folder = builder.workspace.package_folder(&site.package)?;
+    Some(SourceLine { file: folder.join(&site.file), line: site.line })
+}
+
 /// Has some function fewer loops at the hint's line than the optimizer has left there?
 fn is_lost(builder: &Builder, record: &HintRecord, site: &Site, code: &MachineCode) -> bool {
-    let Some(folder) = builder.workspace.package_folder(&site.package) else { return false };
-    let line = SourceLine { file: folder.join(&site.file), line: site.line };
+    let Some(line) = line_of(builder, site) else { return false };
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     record.left.iter().for_each(|found| *left.entry(&found.symbol).or_default() += 1);
-    left.into_iter().any(|(symbol, count)| code.loops_at(symbol, &line) < count)
+    left.into_iter().any(|(symbol, count)| code.loops_of_hint(symbol, &line) < count)
 }
 
 fn kernels_of(report: &LinkReport, sass: Option<&sass::Report>) -> Vec<Kernel> {

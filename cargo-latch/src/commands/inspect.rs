@@ -19,6 +19,10 @@ pub struct Args {
     #[arg(long, value_enum)]
     emit: Stage,
 
+    /// Keep source lines down to the machine code; `hints` always does
+    #[arg(long)]
+    lines: bool,
+
     #[command(flatten)]
     build: BuildArgs,
 }
@@ -26,7 +30,9 @@ pub struct Args {
 /// Looks for the kernel in the packages given, and prints its text for every architecture.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
+    let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
+    builder.extras.lines = args.lines || args.emit == Stage::Hints;
+    builder.extras.trace = args.emit == Stage::Hints;
     let crates = builder.workspace.kernel_crates(&args.build.packages)?;
     let mut known = Vec::new();
     for kernels in &crates {

@@ -8,6 +8,7 @@
 //! | `ptx` | what is handed to ptxas |
 //! | `sass` | what the GPU runs, from `nvdisasm` |
 //! | `cfg` | the blocks, edges and loops of that |
+//! | `hints` | every hint of the kernel, from its source line to its loops in the machine code ([`crate::hints_trace`]) |
 //!
 //! [`text`] cuts the kernel out of the whole file; functions that it calls are shown only in `sass` and `cfg`.
 
@@ -19,6 +20,7 @@ use anyhow::{Context, Result, bail};
 use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
 
 use crate::build::{Arch, Builder, Built, Intermediates, Route};
+use crate::hints_trace;
 use crate::kernel_crate::KernelCrate;
 
 /// A place on the way from source to machine code.
@@ -36,6 +38,8 @@ pub enum Stage {
     Sass,
     /// The machine code's blocks and loops
     Cfg,
+    /// Every hint, followed through all of them
+    Hints,
 }
 
 /// Every stage of one crate on one architecture.
@@ -92,6 +96,7 @@ impl<'a> Stages<'a> {
             Stage::Ptx => text::ptx_function(&read(&self.built.ptx)?, kernel).with_context(missing),
             Stage::Sass => self.machine_code(kernel, |kernel| kernel.sass()),
             Stage::Cfg => self.machine_code(kernel, |kernel| kernel.cfg()),
+            Stage::Hints => hints_trace::follow(self.builder, &self.arch, &self.built, &self.keep, kernel),
         }
     }
 
@@ -100,7 +105,7 @@ impl<'a> Stages<'a> {
             Ok(cuda) => cuda,
             Err(error) => bail!("machine code needs NVIDIA's tools: {error}"),
         };
-        let options = AssembleOptions::default();
+        let options = AssembleOptions { line_info: self.builder.extras.lines, ..AssembleOptions::default() };
         let cubin = Ptxas::new(&cuda.ptxas).assemble(&self.built.ptx, self.arch.name(), &options)?;
         let module = Nvdisasm::new(&cuda.nvdisasm).disassemble(&cubin)?;
         let program = Program::of(&module);

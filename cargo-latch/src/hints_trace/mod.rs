@@ -1,0 +1,232 @@
+//! One hint after the other, from its source line to the addresses of its loops in the machine code.
+//!
+//! | line | from |
+//! |---|---|
+//! | `source` | the file |
+//! | `MIR` | notes of the plugin: header, jumps back before, latch after; in the MIR mode only |
+//! | `LLVM` | the linker's report: header and single latch before optimization |
+//! | `optimized` | the same: headers of the loops left |
+//! | `PTX` | labels with the pragma whose jumps back were written at the hint's line ([`ptx`]) |
+//! | `SASS` | loops that belong to the hint ([`crate::audit::machine`]), with their addresses |
+//!
+//! A kernel's hints are those of every function that it could call before optimization ([`reach`]).
+
+pub mod ptx;
+mod reach;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use codegen_pass::report::{HintRecord, Status};
+use codegen_pass::{MirLoop, Site};
+
+use crate::audit::machine::{MachineCode, MachineLoop, SourceLine};
+use crate::audit::{line_of, lines_of_hints};
+use crate::build::{Arch, Builder, Built, Intermediates, Mode};
+use crate::diagnose::shown;
+use ptx::PragmaLabel;
+
+/// Every hint of a kernel, followed. The build must have kept its source lines, and what lies on the way.
+pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediates, kernel: &str) -> Result<String> {
+    let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    let (resolved, ptx) = (read(&keep.folder.join("resolved.ll"))?, read(&built.ptx)?);
+    let way = Way {
+        builder,
+        built,
+        functions: reach::from(&reach::llvm_functions(&resolved), kernel),
+        labels: ptx::pragma_labels(&ptx),
+        ptx_functions: reach::from(&reach::ptx_functions(&ptx), kernel),
+        code: code(builder, built, arch)?,
+    };
+    way.text(kernel, arch)
+}
+
+fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineCode>> {
+    let Ok(cuda) = &builder.tools.cuda else { return Ok(None) };
+    let mut code = MachineCode::of(cuda, built, arch, true)?;
+    code.attribute(&lines_of_hints(builder, &built.report)?);
+    Ok(Some(code))
+}
+
+/// All that is known of one kernel's way.
+struct Way<'a> {
+    builder: &'a Builder,
+    built: &'a Built,
+    /// What the kernel could call before optimization, itself included.
+    functions: BTreeSet<String>,
+    labels: Vec<PragmaLabel>,
+    /// What the kernel can call in the PTX, itself included.
+    ptx_functions: BTreeSet<String>,
+    code: Option<MachineCode>,
+}
+
+impl Way<'_> {
+    fn text(&self, kernel: &str, arch: &Arch) -> Result<String> {
+        let own = self.built.report.hints.iter().filter(|record| self.functions.contains(&record.symbol));
+        let mut sites: Vec<Site> = own.map(|record| record.site.parse()).collect::<Result<_, _>>()?;
+        sites.sort_by(|one, other| {
+            let place = |site: &Site| (site.package.clone(), site.file.clone(), site.line, site.column);
+            place(one).cmp(&place(other))
+        });
+        sites.dedup();
+        let count = match sites.len() {
+            0 => "no hints".to_owned(),
+            1 => "1 hint".to_owned(),
+            count => format!("{count} hints"),
+        };
+        let hints: Vec<String> = sites.iter().map(|site| self.hint(site, kernel)).collect();
+        Ok(format!("{kernel} for {arch}: {count}\n{}", hints.concat()))
+    }
+
+    fn hint(&self, site: &Site, kernel: &str) -> String {
+        let line = line_of(self.builder, site);
+        let file = line.as_ref().map_or(site.file.clone(), |line| shown(&line.file, self.builder.workspace.root()));
+        let name = site.to_string();
+        let records: Vec<&HintRecord> = self.built.report.hints.iter().filter(|record| record.site == name).collect();
+        let records: Vec<&HintRecord> =
+            records.into_iter().filter(|record| self.functions.contains(&record.symbol)).collect();
+        let mut text = format!("\n{file}:{}:{} #[{}]\n", site.line, site.column, request(site, &records));
+        row(&mut text, "source", &[source(line.as_ref())]);
+        row(&mut text, "MIR", &self.mir(site));
+        row(&mut text, "LLVM", &records.iter().flat_map(|record| llvm(record)).collect::<Vec<_>>());
+        row(&mut text, "optimized", &self.optimized(&records));
+        row(&mut text, "PTX", &self.ptx(line.as_ref()));
+        row(&mut text, "SASS", &self.sass(line.as_ref(), kernel));
+        text
+    }
+
+    fn mir(&self, site: &Site) -> Vec<String> {
+        if self.builder.mode() == Mode::Llvm {
+            return vec!["not resolved on MIR; `--hints mir` does".to_owned()];
+        }
+        let names: BTreeSet<String> = self.functions.iter().map(|symbol| last_name(&demangled(symbol))).collect();
+        let own = |found: &&MirLoop| found.site == *site && names.contains(&last_name(&found.function));
+        let loops: Vec<String> = self.built.mir_loops.iter().filter(own).map(mir).collect();
+        if loops.is_empty() { vec!["no loop".to_owned()] } else { loops }
+    }
+
+    fn optimized(&self, records: &[&HintRecord]) -> Vec<String> {
+        let left = records.iter().flat_map(|record| &record.left);
+        let own = left.filter(|left| self.ptx_functions.contains(&left.symbol));
+        let shown = own.map(|left| format!("{}: header {}", demangled(&left.symbol), or_unnamed(&left.header)));
+        let mut loops: Vec<String> = shown.collect();
+        if loops.is_empty() {
+            loops.push("no loop left".to_owned());
+        }
+        loops
+    }
+
+    fn ptx(&self, line: Option<&SourceLine>) -> Vec<String> {
+        let own = self.labels.iter().filter(|label| self.ptx_functions.contains(&label.function));
+        let of_hint = own.filter(|label| label.written.iter().any(|written| line.is_some_and(|line| written.is(line))));
+        let shown = of_hint.map(|label| format!("{}: {} with the pragma", demangled(&label.function), label.label));
+        let labels: Vec<String> = shown.collect();
+        if labels.is_empty() { vec!["no label with the pragma".to_owned()] } else { labels }
+    }
+
+    fn sass(&self, line: Option<&SourceLine>, kernel: &str) -> Vec<String> {
+        let Some(code) = &self.code else { return vec!["not looked at: NVIDIA's tools are missing".to_owned()] };
+        let loops = code.kernels.iter().filter(|code| code.name == kernel).flat_map(|code| &code.loops);
+        let of_hint =
+            loops.filter(|found| line.is_some_and(|line| found.hint.as_ref().is_some_and(|hint| hint.is(line))));
+        let loops: Vec<String> = of_hint.map(|found| self.machine_loop(found)).collect();
+        if loops.is_empty() { vec!["no loop".to_owned()] } else { loops }
+    }
+
+    fn machine_loop(&self, found: &MachineLoop) -> String {
+        let back: Vec<String> = found.latches.iter().map(|latch| format!("{latch:#06x}")).collect();
+        let written = |line: &SourceLine| format!("{}:{}", shown(&line.file, self.builder.workspace.root()), line.line);
+        let written: Vec<String> = found.jumps_written.iter().map(written).collect();
+        let written = if written.is_empty() { String::new() } else { format!(", written at {}", written.join(", ")) };
+        format!(
+            "{}: {:#06x} to {:#06x}, depth {}, back from {}{written}",
+            demangled(&found.function),
+            found.header,
+            found.last,
+            found.depth,
+            back.join(", ")
+        )
+    }
+}
+
+/// A title, and one line for each thing below it.
+fn row(text: &mut String, title: &str, lines: &[String]) {
+    for (at, line) in lines.iter().enumerate() {
+        let title = if at == 0 { title } else { "" };
+        writeln!(text, "    {title:<10} {}", line.trim_end()).expect("a string can be written to");
+    }
+}
+
+fn request(site: &Site, records: &[&HintRecord]) -> String {
+    let copies = records.iter().map(|record| record.factor).find(|factor| *factor > 1);
+    copies.map_or_else(|| site.kind.to_string(), |copies| format!("{}({copies})", site.kind))
+}
+
+fn source(line: Option<&SourceLine>) -> String {
+    let text = line.and_then(|line| fs::read_to_string(&line.file).ok().map(|text| (line, text)));
+    let text =
+        text.and_then(|(line, text)| text.lines().nth(line.line as usize - 1).map(|text| text.trim().to_owned()));
+    text.unwrap_or_else(|| "the file is not here".to_owned())
+}
+
+fn mir(found: &MirLoop) -> String {
+    let back: Vec<String> = found.back_edges.iter().map(|block| format!("bb{block}")).collect();
+    let merged = if found.back_edges == [found.latch] { "as it was" } else { "after" };
+    let (function, header, latch) = (&found.function, found.header, found.latch);
+    format!("{function}: header bb{header}, back from {}; latch {merged}: bb{latch}", back.join(", "))
+}
+
+fn llvm(record: &HintRecord) -> Vec<String> {
+    let mut lines: Vec<String> = record
+        .loops
+        .iter()
+        .map(|found| {
+            let edges = if found.back_edges == 1 { "1 jump back" } else { &format!("{} jumps back", found.back_edges) };
+            format!("{}: header {}, latch {}, of {edges}", record.function, found.header, found.latch)
+        })
+        .collect();
+    if record.status == Status::Dropped {
+        let reason = record.reason.as_deref().unwrap_or("no reason is known");
+        lines.push(format!("{}: dropped: {reason}", record.function));
+    }
+    lines
+}
+
+fn or_unnamed(header: &str) -> &str {
+    if header.is_empty() { "(no name)" } else { header }
+}
+
+fn demangled(symbol: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(symbol))
+}
+
+/// `b` of `a::b::<4>`.
+fn last_name(path: &str) -> String {
+    let mut depth = 0_u32;
+    let mut plain = String::new();
+    for character in path.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => plain.push(character),
+            _ => {}
+        }
+    }
+    plain.rsplit("::").find(|step| !step.is_empty()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_known_by_their_last_name() {
+        for path in ["b", "a::b", "a::b::<4>", "a::b::<{ T::C }, a::c<u8>>", "<a::T as a::U<f32>>::b"] {
+            assert_eq!(last_name(path), "b", "{path}");
+        }
+        assert_eq!(last_name("a::b::{closure#0}"), "{closure#0}");
+    }
+}
