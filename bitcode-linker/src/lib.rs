@@ -98,8 +98,8 @@ fn by_llvm(
     Ok((ptx, report))
 }
 
-/// PTX by libNVVM. What it does to the module cannot be seen, so the report is made of the other route's optimizer, and held
-/// against the PTX.
+/// PTX by libNVVM. What it does to the module is read from the PTX; where that does not tell, the report goes by what LLVM's
+/// own optimizer leaves of the module.
 fn by_libnvvm(
     args: &Args,
     session: &Session,
@@ -114,8 +114,16 @@ fn by_libnvvm(
     keep(args, &adapted, "adapted.ll")?;
     let ptx = ptx::settle_pragmas(&libnvvm.ptx(&adapted, &changes)?);
     tracing::debug!("compiled by libNVVM");
-    gpu.optimize(session, module)?;
-    let left = nounroll_metadata::surviving_loops(module);
+    let left = match libnvvm.loops_left(module, &ptx)? {
+        Some(left) => left,
+        None => {
+            tracing::warn!(
+                "libNVVM's PTX does not tell its loops: the report has those that LLVM's own optimizer leaves"
+            );
+            gpu.optimize(session, module)?;
+            nounroll_metadata::surviving_loops(module)
+        }
+    };
     let report = before.finish(module, &left, &ptx);
     Ok((ptx, report))
 }

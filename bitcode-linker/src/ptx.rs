@@ -49,7 +49,7 @@ pub fn pragmas(ptx: &str) -> HashMap<String, usize> {
 }
 
 /// LLVM starts a function with one line: linkage, `.entry` or `.func`, perhaps a return parameter, and the name.
-fn function_name(line: &str) -> Option<&str> {
+pub fn function_name(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(".entry ").or_else(|| line.split_once(".func "))?;
     let rest = rest.trim_start();
     // `(.param .b32 func_retval0) name(`

@@ -4,19 +4,18 @@
 //! convention `ptx_kernel`, which libNVVM takes for what it is; `!nvvm.annotations` are not needed. Then there is what its
 //! verifier refuses:
 //! - function attributes that mean nothing on a GPU ([`MEANINGLESS`]), sections, and the alignment of functions: removed;
-//! - prefetches, which are advice: removed;
-//! - atomic loads and stores: written otherwise ([`super::atomics`]).
+//! - some of LLVM's intrinsics, and atomic loads and stores: written otherwise ([`super::intrinsics`],
+//!   [`super::overflow`], [`super::atomics`]).
 //!
 //! What changes the program if it is left out (`naked`, 8-bit atomics, `llvm.sin`, …) stays, and libNVVM's own words say
 //! that it will not have it. NVVM's layout gives every type that rustc uses the size and alignment that it has in rustc's.
 
-use super::atomics;
 use super::library::IrVersion;
+use super::{atomics, intrinsics, overflow};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
-use inkwell::values::{FunctionValue, InstructionValue};
-use nounroll_metadata::ffi;
+use inkwell::values::FunctionValue;
 
 /// The layout that the specification of NVVM IR gives for 64 bits.
 const DATA_LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\
@@ -39,14 +38,15 @@ const MEANINGLESS: [&str; 11] = [
 const METADATA_SECTION: &[u8] = b"llvm.metadata";
 
 /// Makes NVVM IR of the module. What was removed or written otherwise comes back, one sentence each.
-pub fn adapt(module: &Module<'_>, version: IrVersion) -> Vec<String> {
+pub fn adapt(module: &Module<'_>, version: IrVersion, is_optimized: bool) -> Vec<String> {
     module.set_data_layout(&TargetData::create(DATA_LAYOUT).get_data_layout());
     set_version(module, version);
     let mut changes = remove_attributes(module);
     changes.extend(counted(remove_sections(module), "section(s) removed"));
     changes.extend(counted(remove_alignments(module), "alignment(s) of functions removed"));
-    changes.extend(counted(remove_prefetches(module), "call(s) of llvm.prefetch removed"));
+    changes.extend(intrinsics::rewrite(module));
     changes.extend(counted(atomics::rewrite(module), "atomic load(s) and store(s) made volatile, with fences"));
+    changes.extend(counted(overflow::rewrite(module, is_optimized), "check(s) for overflow written out"));
     for change in &changes {
         tracing::info!("adapted for libNVVM: {change}");
     }
@@ -85,15 +85,4 @@ fn remove_sections(module: &Module<'_>) -> usize {
 fn remove_alignments(module: &Module<'_>) -> usize {
     let globals = module.get_functions().map(|function| function.as_global_value());
     globals.filter(|global| global.get_alignment() != 0).map(|global| global.set_alignment(0)).count()
-}
-
-fn remove_prefetches(module: &Module<'_>) -> usize {
-    let is_prefetch = |instruction: &InstructionValue<'_>| {
-        let callee = ffi::called_function(*instruction);
-        callee.is_some_and(|callee| callee.get_name().to_bytes().starts_with(b"llvm.prefetch."))
-    };
-    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
-    let calls: Vec<_> = blocks.flat_map(|block| block.get_instructions()).filter(is_prefetch).collect();
-    calls.iter().for_each(|call| call.erase_from_basic_block());
-    calls.len()
 }

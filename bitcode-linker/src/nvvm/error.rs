@@ -35,10 +35,12 @@ pub enum Error {
         path.display()
     )]
     OldLibrary { path: PathBuf, cpu: String, found: u32, own: u32 },
-    #[error("libNVVM {step}: {log}{}", adapted(changes))]
+    #[error("libNVVM {step}: {log}{}; `--route llc` may take it", adapted(changes))]
     Refused { step: &'static str, log: String, changes: Vec<String> },
     #[error("libNVVM failed in `{function}`: {reason}")]
     Call { function: &'static str, reason: String },
+    #[error("LLVM's verifier refuses the module with its instructions numbered; this is a fault of Latch: {0}")]
+    Numbers(String),
     #[error("libNVVM's PTX is no text: {0}")]
     NotText(#[from] std::string::FromUtf8Error),
 }

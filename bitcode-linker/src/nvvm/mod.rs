@@ -19,20 +19,28 @@
 mod adapt;
 mod atomics;
 mod error;
+mod evidence;
+mod intrinsics;
 mod library;
+mod listing;
+mod numbers;
+mod overflow;
 
 pub use error::Error;
 
 use crate::args::{Args, Contraction, OptLevel};
 use crate::inputs::LLVM_MAJOR;
+use crate::ptx::settle_pragmas;
 use inkwell::module::Module;
 use library::{Failure, Library, Program};
+use nounroll_metadata::SurvivingLoop;
 use std::ffi::CString;
 
 /// libNVVM, ready for one architecture.
 pub struct Compiler {
     library: Library,
     options: Vec<CString>,
+    is_optimized: bool,
 }
 
 impl Compiler {
@@ -54,12 +62,12 @@ impl Compiler {
             }
         }
         let options = options(args, &arch);
-        Ok(Compiler { library, options })
+        Ok(Compiler { library, options, is_optimized: args.optimize != OptLevel::None })
     }
 
     /// Makes NVVM IR of a module. What was removed from it or written otherwise comes back.
     pub fn adapt(&self, module: &Module<'_>) -> Result<Vec<String>, Error> {
-        Ok(adapt::adapt(module, self.library.ir_version()?))
+        Ok(adapt::adapt(module, self.library.ir_version()?, self.is_optimized))
     }
 
     /// The PTX of a module that has been adapted.
@@ -73,6 +81,18 @@ impl Compiler {
             program.compile(&self.options).map_err(|failure| refused("cannot compile the module", failure))?;
         remark(&remarks);
         program.ptx()
+    }
+
+    /// The loops that are left of the hints of a module that was compiled to `ptx`. None where that cannot be told: the
+    /// [`evidence`] module says when.
+    pub fn loops_left(&self, module: &Module<'_>, ptx: &str) -> Result<Option<Vec<SurvivingLoop>>, Error> {
+        let numbered = module.clone();
+        let numbers = numbers::number(&numbered);
+        let changes = self.adapt(&numbered)?;
+        // libNVVM may crash on what LLVM would refuse.
+        numbered.verify().map_err(|message| Error::Numbers(message.to_string()))?;
+        let numbered = settle_pragmas(&self.ptx(&numbered, &changes)?);
+        Ok(evidence::loops_left(&numbers, &numbered, ptx))
     }
 }
 

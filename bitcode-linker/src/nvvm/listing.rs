@@ -1,0 +1,261 @@
+//! PTX as LLVM and libNVVM print it, read as far as its loops and its lines go.
+//!
+//! A body is split at labels and behind branches. Inline assembly is one statement, whatever it holds: it cannot branch to
+//! labels outside. A call may stand on several lines, of which none looks like anything else that is read here.
+
+use crate::ptx::function_name;
+use codegen_pass::{Block, ControlFlow};
+use std::collections::{HashMap, HashSet};
+
+/// A place in numbered code: the number, and that of the call through which it was inlined, if it was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The instruction's number.
+    pub number: u32,
+    /// The call's.
+    pub inlined_at: Option<u32>,
+}
+
+/// One instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Statement {
+    /// Where it is from, as far as that is known.
+    pub place: Option<Place>,
+    /// What it does.
+    pub kind: Kind,
+}
+
+/// What an instruction does, as far as it matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It jumps, on a condition or always.
+    Jump,
+    /// It reaches memory or computes with floats, which no loop does to count or to find addresses.
+    Work,
+    /// All else.
+    Other,
+}
+
+/// A function with a body.
+#[derive(Default)]
+pub struct Function {
+    /// The symbol.
+    pub name: String,
+    blocks: Vec<ListedBlock>,
+    labels: HashMap<String, Block>,
+    /// Every place that the text names, in its order: those of calls come before what is inlined at them.
+    pub places: Vec<Place>,
+}
+
+#[derive(Default)]
+struct ListedBlock {
+    /// The label that branches name; temporary labels do not count.
+    label: String,
+    statements: Vec<Statement>,
+    targets: Vec<String>,
+    falls_through: bool,
+}
+
+impl Function {
+    /// The label at a block's start; empty if it has none.
+    pub fn label(&self, block: Block) -> &str {
+        &self.blocks[block.index()].label
+    }
+
+    /// The instructions of a block.
+    pub fn statements(&self, block: Block) -> &[Statement] {
+        &self.blocks[block.index()].statements
+    }
+}
+
+impl ControlFlow for Function {
+    fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry(&self) -> Block {
+        Block(0)
+    }
+
+    fn successors(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        let listed = &self.blocks[block.index()];
+        let next = Block::new(block.index() + 1);
+        let falls = (listed.falls_through && next.index() < self.blocks.len()).then_some(next);
+        listed.targets.iter().filter_map(|label| self.labels.get(label).copied()).chain(falls)
+    }
+}
+
+/// The functions of a text that have bodies. None where the text branches in a way that is not read here (by tables, which
+/// libNVVM makes only if it is told to).
+pub fn functions(ptx: &str) -> Option<Vec<Function>> {
+    let noreturn = noreturn(ptx);
+    let mut functions = Vec::new();
+    let mut reader: Option<Reader<'_>> = None;
+    let mut named = None;
+    for line in ptx.lines() {
+        match &mut reader {
+            Some(_) if line == "}" => functions.extend(reader.take().map(|reader| reader.function)),
+            Some(reader) => reader.line(line.trim())?,
+            None if line == "{" => reader = named.take().map(|name| Reader::new(name, &noreturn)),
+            None => named = function_name(line).map(str::to_owned).or(named),
+        }
+    }
+    Some(functions)
+}
+
+/// The functions that do not return. No jump stands behind a call of one, although something else may.
+fn noreturn(ptx: &str) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    let mut named = None;
+    for line in ptx.lines() {
+        named = function_name(line).or(named);
+        if line.trim_end_matches(';') == ".noreturn" {
+            found.extend(named);
+        }
+    }
+    found
+}
+
+/// A function in work.
+struct Reader<'a> {
+    function: Function,
+    noreturn: &'a HashSet<&'a str>,
+    place: Option<Place>,
+    in_assembly: bool,
+    /// Does the next instruction start a block?
+    at_end: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(name: String, noreturn: &'a HashSet<&'a str>) -> Reader<'a> {
+        let function = Function { name, blocks: vec![ListedBlock::new("")], ..Function::default() };
+        Reader { function, noreturn, place: None, in_assembly: false, at_end: false }
+    }
+
+    fn line(&mut self, line: &str) -> Option<()> {
+        match line {
+            "// begin inline asm" => self.in_assembly = true,
+            "// end inline asm" => {
+                self.in_assembly = false;
+                self.add_statement(Kind::Other);
+            }
+            _ if self.in_assembly => {}
+            _ => self.code(line.split("//").next().unwrap_or_default().trim())?,
+        }
+        Some(())
+    }
+
+    fn code(&mut self, code: &str) -> Option<()> {
+        if let Some(label) = code.strip_suffix(':') {
+            if is_lasting(label) {
+                self.start_block(label);
+            }
+        } else if let Some(place) = code.strip_prefix(".loc") {
+            self.set_place(place);
+        } else if code.starts_with('$') {
+            return None;
+        } else if !code.is_empty() && !code.starts_with(['.', '{', '}']) {
+            self.instruction(code)?;
+        }
+        Some(())
+    }
+
+    fn instruction(&mut self, code: &str) -> Option<()> {
+        let mut words = code.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let is_conditional = first.starts_with('@');
+        let name = if is_conditional { words.next().unwrap_or_default() } else { first };
+        match name.trim_end_matches(';') {
+            "bra" | "bra.uni" => {
+                self.add_statement(Kind::Jump);
+                let target = words.last().unwrap_or_default().trim_end_matches(';');
+                self.end_block(Some(target.to_owned()), is_conditional);
+            }
+            "ret" | "ret.uni" | "exit" => {
+                self.add_statement(Kind::Other);
+                self.end_block(None, is_conditional);
+            }
+            "call" | "call.uni" => {
+                self.add_statement(Kind::Other);
+                if code.split([' ', '\t', ',']).any(|word| self.noreturn.contains(word)) {
+                    self.end_block(None, is_conditional);
+                }
+            }
+            "brx.idx" | "brx.idx.uni" => return None,
+            name if is_work(name) => self.add_statement(Kind::Work),
+            _ => self.add_statement(Kind::Other),
+        }
+        Some(())
+    }
+
+    /// `1 12 1, function_name $L__info_string0, inlined_at 1 7 1`: file, line, column.
+    fn set_place(&mut self, text: &str) {
+        let line = |text: &str| text.split_whitespace().nth(1)?.trim_end_matches(',').parse().ok();
+        let inlined_at = text.split_once("inlined_at").and_then(|(_, at)| line(at));
+        // A line of 0 is nowhere in the source.
+        self.place = line(text).filter(|&number| number != 0).map(|number| Place { number, inlined_at });
+        self.function.places.extend(self.place);
+    }
+
+    fn start_block(&mut self, label: &str) {
+        let block = Block::new(self.function.blocks.len());
+        self.function.labels.insert(label.to_owned(), block);
+        self.function.blocks.push(ListedBlock::new(label));
+        self.at_end = false;
+    }
+
+    fn end_block(&mut self, target: Option<String>, falls_through: bool) {
+        let block = self.current();
+        block.targets.extend(target);
+        block.falls_through = falls_through;
+        self.at_end = true;
+    }
+
+    fn add_statement(&mut self, kind: Kind) {
+        if self.at_end {
+            self.function.blocks.push(ListedBlock::new(""));
+            self.at_end = false;
+        }
+        let place = self.place;
+        self.current().statements.push(Statement { place, kind });
+    }
+
+    fn current(&mut self) -> &mut ListedBlock {
+        self.function.blocks.last_mut().expect("a function starts with a block")
+    }
+}
+
+impl ListedBlock {
+    fn new(label: &str) -> ListedBlock {
+        ListedBlock { label: label.to_owned(), falls_through: true, ..ListedBlock::default() }
+    }
+}
+
+fn is_work(name: &str) -> bool {
+    let mut parts = name.split('.');
+    let is_access = matches!(parts.next(), Some("ld" | "st" | "atom" | "red")) && parts.clone().next() != Some("param");
+    is_access || parts.any(|part| matches!(part, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64"))
+}
+
+/// Temporary labels mark places for debug information alone.
+fn is_lasting(label: &str) -> bool {
+    label.starts_with("$L__BB")
+}
+
+/// The text without comments and debug information: what the machine code is made of.
+pub fn code_alone(ptx: &str) -> String {
+    let mut kept = String::new();
+    let mut in_section = false;
+    for line in ptx.lines() {
+        let code = line.split("//").next().unwrap_or_default().trim();
+        in_section |= code.starts_with(".section");
+        let is_debug = code.starts_with(".loc") || code.starts_with(".file") || code == ".debug";
+        let is_label = code.strip_suffix(':').is_some_and(|label| label.starts_with('$') && !is_lasting(label));
+        if !in_section && !code.is_empty() && !is_debug && !is_label {
+            kept.push_str(code.strip_suffix(", debug").unwrap_or(code));
+            kept.push('\n');
+        }
+        in_section &= code != "}";
+    }
+    kept
+}
