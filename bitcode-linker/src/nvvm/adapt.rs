@@ -86,3 +86,48 @@ fn remove_alignments(module: &Module<'_>) -> usize {
     let globals = module.get_functions().map(|function| function.as_global_value());
     globals.filter(|global| global.get_alignment() != 0).map(|global| global.set_alignment(0)).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::parse;
+    use super::*;
+    use inkwell::context::Context;
+
+    const VERSION: IrVersion = IrVersion { numbers: [2, 0, 3, 2] };
+
+    #[test]
+    fn what_libnvvm_refuses_is_removed_and_named() {
+        let context = Context::create();
+        let text = "@table = internal constant [2 x i8] c\"ab\", section \".rodata\"\n\
+                    @llvm.used = appending global [1 x ptr] [ptr @table], section \"llvm.metadata\"\n\
+                    define ptx_kernel void @k() noinline uwtable section \".text.k\" align 16 {\nret void\n}\n\
+                    define void @f() uwtable noredzone convergent \"no-builtins\" {\nret void\n}\n";
+        let module = parse(&context, text);
+        let changes = adapt(&module, VERSION, true);
+        let expected = [
+            "1 attribute(s) `noredzone` removed",
+            "2 attribute(s) `uwtable` removed",
+            "2 section(s) removed",
+            "1 alignment(s) of functions removed",
+        ];
+        assert_eq!(changes, expected);
+        let adapted = module.print_to_string().to_string();
+        for kept in ["ptx_kernel void @k", "noinline", "convergent", "no-builtins", "section \"llvm.metadata\""] {
+            assert!(adapted.contains(kept), "{kept}: {adapted}");
+        }
+        for gone in ["uwtable", "noredzone", ".rodata", ".text.k", "align 16"] {
+            assert!(!adapted.contains(gone), "{gone}: {adapted}");
+        }
+    }
+
+    #[test]
+    fn a_plain_module_gets_version_and_layout_alone() {
+        let context = Context::create();
+        let module = parse(&context, "target triple = \"nvptx64-nvidia-cuda\"\ndefine void @f() {\nret void\n}\n");
+        assert!(adapt(&module, VERSION, false).is_empty());
+        assert!(module.verify().is_ok());
+        let adapted = module.print_to_string().to_string();
+        assert!(adapted.contains("!nvvmir.version = !{!0}\n\n!0 = !{i32 2, i32 0, i32 3, i32 2}"), "{adapted}");
+        assert!(adapted.contains(&format!("target datalayout = \"{DATA_LAYOUT}\"")), "{adapted}");
+    }
+}

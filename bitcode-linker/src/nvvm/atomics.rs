@@ -67,3 +67,52 @@ fn rewrite_access(access: InstructionValue<'_>, ordering: AtomicOrdering) {
 fn build_fence(builder: &inkwell::builder::Builder<'_>, ordering: AtomicOrdering) {
     builder.build_fence(ordering, false, "").expect("a fence may have this ordering");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{body, parse};
+    use super::*;
+    use inkwell::context::Context;
+
+    #[track_caller]
+    fn becomes(access: &str, expected: &[&str]) {
+        let context = Context::create();
+        let module = parse(&context, &format!("define void @f(ptr %p, i32 %x) {{\n{access}\nret void\n}}\n"));
+        rewrite(&module);
+        let expected: Vec<&str> = expected.iter().copied().chain(["ret void"]).collect();
+        assert_eq!(body(&module, "f"), expected);
+    }
+
+    #[test]
+    fn loads_are_no_weaker() {
+        let volatile = "%v = load volatile i32, ptr %p, align 4";
+        becomes("%v = load atomic i32, ptr %p unordered, align 4", &[volatile]);
+        becomes("%v = load atomic i32, ptr %p monotonic, align 4", &[volatile]);
+        becomes("%v = load atomic i32, ptr %p acquire, align 4", &[volatile, "fence acquire"]);
+        let whole = ["fence seq_cst", volatile, "fence acquire"];
+        becomes("%v = load atomic i32, ptr %p seq_cst, align 4", &whole);
+        becomes("%v = load atomic i32, ptr %p syncscope(\"block\") seq_cst, align 4", &whole);
+    }
+
+    #[test]
+    fn stores_are_no_weaker() {
+        let volatile = "store volatile i32 %x, ptr %p, align 4";
+        becomes("store atomic i32 %x, ptr %p monotonic, align 4", &[volatile]);
+        becomes("store atomic i32 %x, ptr %p release, align 4", &["fence release", volatile]);
+        becomes("store atomic i32 %x, ptr %p seq_cst, align 4", &["fence seq_cst", volatile]);
+    }
+
+    #[test]
+    fn all_else_stays() {
+        for other in [
+            "%v = load i32, ptr %p, align 4",
+            "%v = load volatile i32, ptr %p, align 4",
+            "store i32 %x, ptr %p, align 4",
+            "%v = atomicrmw add ptr %p, i32 %x seq_cst, align 4",
+            "%v = cmpxchg ptr %p, i32 %x, i32 0 acq_rel acquire, align 4",
+            "fence seq_cst",
+        ] {
+            becomes(other, &[other]);
+        }
+    }
+}

@@ -49,3 +49,33 @@ fn remove_prefetches(module: &Module<'_>) -> usize {
     calls.iter().for_each(|call| call.erase_from_basic_block());
     calls.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{body, parse};
+    use super::*;
+    use inkwell::context::Context;
+
+    #[test]
+    fn known_ones_stand_in_for_others() {
+        let context = Context::create();
+        let text = "declare float @llvm.fabs.f32(float)\ndeclare double @llvm.rint.f64(double)\n\
+                    declare half @llvm.nearbyint.f16(half)\ndeclare float @llvm.floor.f32(float)\n\
+                    declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)\n\
+                    define void @f(ptr %p, float %x, double %y, half %z) {\n\
+                    %a = call float @llvm.fabs.f32(float %x)\n%b = call double @llvm.rint.f64(double %y)\n\
+                    %c = call half @llvm.nearbyint.f16(half %z)\n%d = call float @llvm.floor.f32(float %x)\n\
+                    call void @llvm.prefetch.p0(ptr %p, i32 0, i32 3, i32 1)\nret void\n}\n";
+        let module = parse(&context, text);
+        assert_eq!(rewrite(&module).len(), 4);
+        let expected = [
+            "%a = call float @llvm.nvvm.fabs.f32(float %x)",
+            "%b = call double @llvm.roundeven.f64(double %y)",
+            "%c = call half @llvm.roundeven.f16(half %z)",
+            "%d = call float @llvm.floor.f32(float %x)",
+            "ret void",
+        ];
+        assert_eq!(body(&module, "f"), expected);
+        assert!(rewrite(&module).is_empty(), "once is enough");
+    }
+}

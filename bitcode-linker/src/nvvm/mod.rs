@@ -114,3 +114,24 @@ fn remark(remarks: &str) {
         tracing::info!("libNVVM: {remarks}");
     }
 }
+
+#[cfg(test)]
+mod testing {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+    use inkwell::module::Module;
+
+    /// A module from LLVM's text.
+    pub fn parse<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
+        let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        context.create_module_from_ir(text).expect("the test's module parses")
+    }
+
+    /// The instructions of a function as LLVM prints them, one a line.
+    pub fn body(module: &Module<'_>, function: &str) -> Vec<String> {
+        assert!(module.verify().is_ok(), "{}", module.print_to_string());
+        let function = module.get_function(function).expect("the function is there");
+        let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+        instructions.map(|instruction| instruction.to_string().trim_matches('"').trim().to_owned()).collect()
+    }
+}

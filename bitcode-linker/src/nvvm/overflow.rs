@@ -1,6 +1,6 @@
 //! Arithmetic that reports overflow, where libNVVM has none.
 //!
-//! Its verifier knows `llvm.uadd.with.overflow` and the like from 16 bits on, and its code generation without optimization,
+//! Its verifier knows `llvm.uadd.with.overflow` and the like for 16, 32 and 64 bits, and its code generation without optimization,
 //! which builds with overflow checks use, has no such multiplication of 16 or 32 bits. Both are written out in numbers of
 //! twice the width, where nothing overflows: the narrow result is the lower half, and it has overflowed exactly if widening it
 //! does not give the wide one back.
@@ -53,7 +53,7 @@ impl<'ctx> Call<'ctx> {
             _ => return None,
         };
         let is_lacking = match rest {
-            "8" => true,
+            "8" | "128" => true,
             "16" | "32" => operation == Operation::Mul && !is_optimized,
             _ => false,
         };
@@ -106,6 +106,87 @@ impl<'ctx> Call<'ctx> {
             builder.build_int_s_extend(value, wide, "")
         } else {
             builder.build_int_z_extend(value, wide, "")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{body, parse};
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::values::AnyValue;
+
+    /// What is written out for two constants, which LLVM computes at once.
+    #[track_caller]
+    fn computed(operation: &str, left: i8, right: i8) -> String {
+        let context = Context::create();
+        let name = format!("@llvm.{operation}.with.overflow.i8(i8");
+        let text = format!(
+            "declare {{ i8, i1 }} {name}, i8)\ndefine {{ i8, i1 }} @f() {{\n\
+             %r = call {{ i8, i1 }} {name} {left}, i8 {right})\nret {{ i8, i1 }} %r\n}}\n"
+        );
+        let module = parse(&context, &text);
+        assert_eq!(rewrite(&module, true), 1);
+        body(&module, "f").join("\n")
+    }
+
+    #[test]
+    fn results_are_those_of_the_host() {
+        let edges = [i8::MIN, -127, -16, -2, -1, 0, 1, 2, 15, 16, 64, 126, i8::MAX];
+        for (left, right) in edges.iter().flat_map(|&left| edges.map(|right| (left, right))) {
+            let (l, r) = (left as u8, right as u8);
+            let unsigned = |(value, overflows): (u8, bool)| (value as i8, overflows);
+            for (operation, (value, overflows)) in [
+                ("sadd", left.overflowing_add(right)),
+                ("ssub", left.overflowing_sub(right)),
+                ("smul", left.overflowing_mul(right)),
+                ("uadd", unsigned(l.overflowing_add(r))),
+                ("usub", unsigned(l.overflowing_sub(r))),
+                ("umul", unsigned(l.overflowing_mul(r))),
+            ] {
+                let expected = match (value, overflows) {
+                    (0, false) => "ret { i8, i1 } zeroinitializer".to_owned(),
+                    _ => format!("ret {{ i8, i1 }} {{ i8 {value}, i1 {overflows} }}"),
+                };
+                assert_eq!(computed(operation, left, right), expected, "{operation} {left} {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_lacking_is_written_out() {
+        let lacking = |operation: &str, width: u32, is_optimized| {
+            let context = Context::create();
+            let name = format!("@llvm.{operation}.with.overflow.i{width}(i{width}");
+            let text = format!(
+                "declare {{ i{width}, i1 }} {name}, i{width})\ndefine {{ i{width}, i1 }} @f(i{width} %x) {{\n\
+                 %r = call {{ i{width}, i1 }} {name} %x, i{width} %x)\nret {{ i{width}, i1 }} %r\n}}\n"
+            );
+            let module = parse(&context, &text);
+            let count = rewrite(&module, is_optimized);
+            assert_eq!(
+                module.get_function("f").expect("it is there").print_to_string().to_string().contains("mul i"),
+                { count == 1 && operation.ends_with("mul") }
+            );
+            body(&module, "f");
+            count == 1
+        };
+        for (width, add, mul, mul_unoptimized) in [
+            (8, true, true, true),
+            (16, false, false, true),
+            (32, false, false, true),
+            (64, false, false, false),
+            (128, true, true, true),
+        ] {
+            for operation in ["uadd", "sadd", "usub", "ssub"] {
+                assert_eq!(lacking(operation, width, true), add, "{operation} {width}");
+                assert_eq!(lacking(operation, width, false), add, "{operation} {width}");
+            }
+            for operation in ["umul", "smul"] {
+                assert_eq!(lacking(operation, width, true), mul, "{operation} {width}");
+                assert_eq!(lacking(operation, width, false), mul_unoptimized, "{operation} {width}");
+            }
         }
     }
 }
