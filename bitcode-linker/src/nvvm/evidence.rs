@@ -134,3 +134,156 @@ fn most_copies(function: &Function, forest: &LoopForest, id: LoopId) -> usize {
     };
     copies(|statement| statement.kind == Kind::Work).or_else(|| copies(|_| true)).unwrap_or(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::numbers::number;
+    use super::super::testing::parse;
+    use super::*;
+    use inkwell::context::Context;
+
+    /// A function with a loop that runs `outer` times around one that runs `inner` times, both hinted, and one that calls it in
+    /// a loop with a hint of its own. The comments are the numbers of the instructions.
+    const MODULE: &str = r#"
+define void @nest(ptr %p, i32 %outer, i32 %inner) {
+entry:
+  br label %out ; 1
+out:
+  %a = phi i32 [ 0, %entry ], [ %a1, %latch ] ; 2
+  br label %in ; 3
+in:
+  %b = phi i32 [ 0, %out ], [ %b1, %in ] ; 4
+  %v = load float, ptr %p ; 5
+  %b1 = add i32 %b, 1 ; 6
+  %again = icmp ult i32 %b1, %inner ; 7
+  br i1 %again, label %in, label %latch, !llvm.loop !0 ; 8
+latch:
+  %a1 = add i32 %a, 1 ; 9
+  %more = icmp ult i32 %a1, %outer ; 10
+  br i1 %more, label %out, label %exit, !llvm.loop !3 ; 11
+exit:
+  ret void ; 12
+}
+define ptx_kernel void @k(ptr %p, i32 %n) {
+entry:
+  br label %loop ; 13
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i1, %loop ] ; 14
+  call void @nest(ptr %p, i32 %i, i32 %n) ; 15
+  %i1 = add i32 %i, 1 ; 16
+  %go = icmp ult i32 %i1, %n ; 17
+  br i1 %go, label %loop, label %exit, !llvm.loop !6 ; 18
+exit:
+  ret void ; 19
+}
+!0 = distinct !{!0, !1, !2}
+!1 = !{!"llvm.loop.unroll.disable"}
+!2 = !{!"latch.site", !"nounroll|p|src/lib.rs|2|5", !"nest"}
+!3 = distinct !{!3, !4, !5}
+!4 = !{!"llvm.loop.unroll.count", i32 4}
+!5 = !{!"latch.site", !"unroll|p|src/lib.rs|1|5", !"nest"}
+!6 = distinct !{!6, !1, !7}
+!7 = !{!"latch.site", !"nounroll|p|src/lib.rs|9|5", !"k"}
+"#;
+
+    /// The hints' lines of the loops that are left of a kernel with this body, each with the label of its header.
+    #[track_caller]
+    fn left(body: &str) -> Vec<(u32, String)> {
+        let context = Context::create();
+        let module = parse(&context, MODULE);
+        let numbers = number(&module);
+        assert!(module.verify().is_ok());
+        let ptx = format!(".visible .entry k()\n{{\n{body}\n\tret;\n}}\n");
+        let left = loops_left(&numbers, &ptx, &ptx).expect("the code is the same");
+        left.into_iter().map(|found| (found.site.line, found.header.replace("$L__BB0_", ""))).collect()
+    }
+
+    fn expected(loops: &[(u32, &str)]) -> Vec<(u32, String)> {
+        loops.iter().map(|&(line, label)| (line, label.to_owned())).collect()
+    }
+
+    #[test]
+    fn a_nest_is_recognized_through_the_calls_that_it_was_inlined_at() {
+        let body = "
+$L__BB0_1:
+	.loc 1 15 1
+$L__BB0_2:
+	.loc 1 3 1, function_name $s, inlined_at 1 15 1
+	mov.b32 %r1, 0;
+$L__BB0_3:
+	.loc 1 5 1, function_name $s, inlined_at 1 15 1
+	ld.global.b32 %r2, [%rd1];
+	.loc 1 8 1, function_name $s, inlined_at 1 15 1
+	@%p1 bra $L__BB0_3;
+	.loc 1 11 1, function_name $s, inlined_at 1 15 1
+	@%p2 bra $L__BB0_2;
+	.loc 1 18 1
+	@%p3 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(9, "1"), (1, "2"), (2, "3")]));
+    }
+
+    #[test]
+    fn an_inner_loop_written_out_is_part_of_the_one_around_it() {
+        let body = "
+$L__BB0_1:
+	.loc 1 5 1, function_name $s, inlined_at 1 15 1
+	ld.global.b32 %r2, [%rd1];
+	ld.global.b32 %r2, [%rd1+4];
+	.loc 1 18 1
+	@%p3 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(9, "1")]));
+    }
+
+    #[test]
+    fn a_jump_in_no_loop_of_the_function_inlined_is_the_callers() {
+        let body = "$L__BB0_1:\n\t.loc 1 12 1, function_name $s, inlined_at 1 15 1\n\t@%p3 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(9, "1")]));
+    }
+
+    #[test]
+    fn a_jump_that_ends_two_loops_is_the_inner_ones() {
+        let body = "
+$L__BB0_1:
+	mov.b32 %r1, 0;
+$L__BB0_2:
+	.loc 1 5 1
+	ld.global.b32 %r2, [%rd1];
+	.loc 1 8 1
+	@%p1 bra $L__BB0_2;
+	@%p2 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(1, "1"), (2, "2")]));
+    }
+
+    #[test]
+    fn the_rest_of_an_unrolled_loop_is_none_of_the_hint() {
+        let rest = "$L__BB0_1:\n\t.loc 1 5 1\n\tld.global.b32 %r2, [%rd1];\n\t.loc 1 11 1\n\tadd.s32 %r3, %r3, 1;\n\tadd.s64 %rd3, %rd3, 1;\n\tsetp.eq.s32 %p1, %r3, %r4;\n\t@%p1 bra $L__BB0_1;\n";
+        let main = "$L__BB0_2:\n\t.loc 1 5 1\n\tld.global.b32 %r2, [%rd1];\n\tld.global.b32 %r2, [%rd1+4];\n\t.loc 1 11 1\n\t@%p1 bra $L__BB0_2;\n";
+        assert_eq!(left(&format!("{rest}{main}")), expected(&[(1, "2")]));
+        assert_eq!(left(rest), expected(&[(1, "1")]), "alone it is the loop itself");
+        let rolled = [rest, main].concat().replace("1 11 1", "1 8 1");
+        assert_eq!(left(&rolled), expected(&[(2, "1"), (2, "2")]), "copies of a rolled loop all count");
+    }
+
+    #[test]
+    fn without_a_number_at_its_jump_a_loop_is_what_its_instructions_are() {
+        let body = "$L__BB0_1:\n\t.loc 1 5 1\n\tld.global.b32 %r2, [%rd1];\n\tadd.rn.f32 %r1, %r1, %r2;\n\t.loc 1 9 1\n\tadd.s32 %r3, %r3, 1;\n\t.loc 1 0 1\n\t@%p1 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(2, "1")]));
+        assert_eq!(left("$L__BB0_1:\n\t.loc 1 0 1\n\t@%p1 bra $L__BB0_1;"), []);
+        assert_eq!(left("$L__BB0_1:\n\t.loc 1 999 1\n\t@%p1 bra $L__BB0_1;"), [], "a number that was not given");
+    }
+
+    #[test]
+    fn calls_that_were_inlined_into_themselves_come_to_an_end() {
+        let body = "$L__BB0_1:\n\t.loc 1 15 1, function_name $s, inlined_at 1 15 1\n\t@%p1 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(9, "1")]));
+    }
+
+    #[test]
+    fn other_code_is_no_evidence() {
+        let context = Context::create();
+        let numbers = number(&parse(&context, MODULE));
+        let ptx = ".visible .entry k()\n{\n\tret;\n}\n";
+        assert!(loops_left(&numbers, ptx, ptx).is_some());
+        assert!(loops_left(&numbers, ptx, &ptx.replace("ret", "exit")).is_none());
+    }
+}

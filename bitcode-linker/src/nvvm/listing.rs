@@ -259,3 +259,114 @@ pub fn code_alone(ptx: &str) -> String {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = r#"
+.version 9.5
+.target sm_100
+.func stop
+()
+.noreturn;
+.func  (.param .b32 func_retval0) helper
+(
+	.param .b64 helper_param_0
+)
+;
+	// .globl	k
+.visible .entry k(
+	.param .u64 k_param_0
+)
+{
+	.reg .pred 	%p<2>;
+	.loc	1 0 0
+$L__func_begin0:
+	ld.param.b64 	%rd1, [k_param_0];
+	.loc	1 7 1
+	setp.eq.b64 	%p1, %rd1, 0;
+	@%p1 bra 	$L__BB0_3;
+$L__tmp0:
+$L__BB0_1:
+	.pragma "nounroll";
+	.loc	1 12 1, function_name $L__info_string0, inlined_at 1 7 1
+	ld.global.b32 	%r1, [%rd1];
+	add.rn.f32 	%r2, %r2, %r1;
+	// begin inline asm
+	{ .reg .pred p; bra $L__BB0_3; ret; }
+	// end inline asm
+	setp.ne.b64 	%p1, %rd1, 0;
+	@%p1 bra 	$L__BB0_1;
+	bra.uni 	$L__BB0_4;
+$L__BB0_3:
+	{ // callseq 0, 0
+	call.uni stop, ();
+	} // callseq 0
+$L__BB0_4:
+	.loc	1 9 1
+	ret;
+$L__func_end0:
+
+}
+	.file	1 "instructions"
+	.section	.debug_str
+	{
+$L__info_string0:
+.b8 104
+	}
+"#;
+
+    fn only() -> Function {
+        let mut functions = functions(PTX).expect("it can be read");
+        assert_eq!(functions.len(), 1, "declarations have no body");
+        functions.remove(0)
+    }
+
+    fn edges(function: &Function) -> Vec<Vec<usize>> {
+        let blocks = (0..function.block_count()).map(Block::new);
+        blocks.map(|block| function.successors(block).map(Block::index).collect()).collect()
+    }
+
+    #[test]
+    fn a_body_becomes_blocks_and_edges() {
+        let function = only();
+        assert_eq!(function.name, "k");
+        // Entry; loop; its second jump; the call that does not return; the end.
+        assert_eq!(edges(&function), [vec![3, 1], vec![1, 2], vec![4], vec![], vec![]]);
+        let labels: Vec<_> = (0..5).map(|at| function.label(Block::new(at))).collect();
+        assert_eq!(labels, ["", "$L__BB0_1", "", "$L__BB0_3", "$L__BB0_4"]);
+    }
+
+    #[test]
+    fn instructions_have_kinds_and_places() {
+        let function = only();
+        let of = |at| function.statements(Block(at)).iter().map(|it| (it.kind, it.place)).collect::<Vec<_>>();
+        let place = Some(Place { number: 7, inlined_at: None });
+        assert_eq!(of(0), [(Kind::Other, None), (Kind::Other, place), (Kind::Jump, place)]);
+        let inlined = Some(Place { number: 12, inlined_at: Some(7) });
+        let kinds = [Kind::Work, Kind::Work, Kind::Other, Kind::Other, Kind::Jump];
+        assert_eq!(of(1), kinds.map(|kind| (kind, inlined)));
+        assert_eq!(function.places.iter().map(|place| place.number).collect::<Vec<_>>(), [7, 12, 9]);
+    }
+
+    #[test]
+    fn tables_of_jumps_are_not_read() {
+        let table = "$L_brx_0: .branchtargets\n\t$L__BB0_1,\n\t$L__BB0_2;\n\tbrx.idx \t%r1, $L_brx_0;\n";
+        assert!(functions(&format!(".entry k()\n{{\n{table}\tret;\n}}\n")).is_none());
+    }
+
+    #[test]
+    fn code_is_compared_without_comments_and_debug_information() {
+        let code = code_alone(PTX);
+        for gone in [".loc", ".file", "$L__tmp0", "$L__func", "callseq", ".debug_str", ".b8"] {
+            assert!(!code.contains(gone), "{gone}: {code}");
+        }
+        for kept in ["$L__BB0_1:", ".pragma \"nounroll\";", "ld.global.b32", ".target sm_100"] {
+            assert!(code.contains(kept), "{kept}: {code}");
+        }
+        let debug = PTX.replace(".target sm_100", ".target sm_100, debug").replace("1 12 1", "1 13 1");
+        assert_eq!(code_alone(&debug), code);
+        assert_ne!(code_alone(&PTX.replace("add.rn.f32", "add.f32")), code);
+    }
+}

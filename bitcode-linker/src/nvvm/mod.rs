@@ -15,6 +15,12 @@
 //! Denormals, division and square root are by its defaults as IEEE 754 has them, like those of the other route. There is no
 //! option for debug information: libNVVM prints the lines that the module has. Its `-g` is not given, since it refuses
 //! modules of more than one crate.
+//!
+//! # What is left of a hint
+//! The other route reads it from the loop IDs of the optimized module. libNVVM shows no such module, so the module is
+//! compiled once more with numbered instructions, and its PTX tells which loop of it is made of which hinted one
+//! ([`evidence`]). Nothing is concluded from what LLVM's own optimizer would have done, unless numbering has changed the
+//! code; no such case is known.
 
 mod adapt;
 mod atomics;
