@@ -21,7 +21,10 @@
 //! accepts unstable features; everywhere else it is stable Rust, and kernels are plain functions.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(stdarch_nvptx, link_llvm_intrinsics, abi_unadjusted, f16))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(stdarch_nvptx, link_llvm_intrinsics, abi_unadjusted, asm_experimental_arch, f16)
+)]
 #![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, gpu_intrinsics, core_intrinsics, f16))]
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "amdgpu"), allow(internal_features))]
 
@@ -30,6 +33,7 @@ extern crate self as device_std;
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 extern crate std;
 
+pub mod atomic;
 pub mod block;
 mod counted;
 #[cfg(on_host)]
@@ -40,6 +44,7 @@ pub mod memory;
 mod panic;
 mod plain;
 pub mod reduce;
+pub mod shared;
 pub mod subgroup;
 pub mod thread;
 

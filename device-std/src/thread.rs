@@ -129,7 +129,9 @@ mod imp {
         let sizes = core::intrinsics::gpu::amdgpu_dispatch_ptr().cast::<u32>();
         // SAFETY: the packet holds three u32 grid sizes from byte 12, is aligned to 64 bytes and outlives the launch.
         let threads = unsafe { *sizes.add(3 + AXIS) };
-        threads.div_ceil(block_dim::<AXIS>())
+        let block = block_dim::<AXIS>();
+        // SAFETY: a block has at least one thread in each dimension. Checked, the division would bring a panic to kernels.
+        unsafe { core::intrinsics::unchecked_div(threads.wrapping_add(block).wrapping_sub(1), block) }
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::error::{Error, Wait};
 use super::lane::Switch;
+use super::memory::Memory;
 use crate::thread::host::Position;
 use std::cell::RefCell;
 use std::panic::Location;
@@ -116,6 +117,8 @@ struct Pending {
 pub(super) struct Block {
     /// Where the block stands; the thread index in it is without meaning.
     pub position: Position,
+    /// The block's shared memory.
+    pub memory: Memory,
     threads: u32,
     status: RefCell<Vec<Status>>,
     pending: RefCell<Vec<Pending>>,
@@ -126,10 +129,11 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub fn new(position: Position, threads: u32) -> Block {
+    pub fn new(position: Position, threads: u32, dynamic_shared: usize) -> Block {
         let many = threads as usize;
         Block {
             position,
+            memory: Memory::new(dynamic_shared),
             threads,
             status: RefCell::new(vec![Status::Ready; many]),
             pending: RefCell::default(),

@@ -21,6 +21,12 @@ pub enum Error {
         super::MAX_BLOCK
     )]
     Block([u32; 3]),
+    /// No GPU has so much shared memory.
+    #[error(
+        "{0} bytes of dynamic shared memory cannot be launched: the largest GPUs give a block {max}",
+        max = super::MAX_DYNAMIC_SHARED
+    )]
+    DynamicShared(usize),
     /// The host gave no memory for a thread's stack.
     #[error("there is no memory for the stacks of a block's threads; ask for smaller ones with `Launch::stack`")]
     Stack(#[source] io::Error),

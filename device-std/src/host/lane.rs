@@ -4,8 +4,10 @@
 //! work for a thread that is alone, as every kernel called as a plain function is.
 
 use super::block::{Block, Meeting, Place, Words};
+use super::memory::Memory;
 use crate::thread::host::{Position, at, position};
 use corosensei::Yielder;
+use std::any::TypeId;
 use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
@@ -23,6 +25,8 @@ struct Running {
 
 thread_local! {
     static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
+    /// The shared memory of a thread that no launch runs.
+    static ALONE: Memory = Memory::new(0);
 }
 
 /// Does `what` as a thread of the block: with its position, and with the block to meet others in.
@@ -67,7 +71,37 @@ pub(crate) fn block_barrier(operation: &'static str) {
     }
 }
 
+/// Lets the other threads of the block run, if there are any: called where a thread may be waiting for memory to change.
+pub(crate) fn pause() {
+    if let Some(running) = RUNNING.with_borrow(Clone::clone) {
+        running.pause();
+    }
+}
+
+/// The shared array of a place in the source.
+pub(crate) fn shared_array(place: TypeId, bytes: usize) -> *mut u8 {
+    with_memory(|memory| memory.array(place, bytes))
+}
+
+/// The dynamic shared memory and how many bytes it has.
+pub(crate) fn shared_dynamic() -> (*mut u8, usize) {
+    with_memory(Memory::dynamic)
+}
+
+fn with_memory<R>(what: impl FnOnce(&Memory) -> R) -> R {
+    match RUNNING.with_borrow(Clone::clone) {
+        Some(running) => what(&running.block.memory),
+        None => ALONE.with(what),
+    }
+}
+
 impl Running {
+    fn pause(&self) {
+        if !self.block.is_unwinding() {
+            self.leave();
+        }
+    }
+
     fn meet(&self, meeting: Meeting, word: u32) -> Rc<Words> {
         if self.block.is_unwinding() {
             return Rc::new(Words::NONE);
@@ -77,9 +111,7 @@ impl Running {
         }
         self.block.result(self.thread)
     }
-}
 
-impl Running {
     /// Lets others run until this thread's turn comes again.
     fn leave(&self) {
         // SAFETY: the thread told its own switch when it started, and the switch lies at the bottom of its stack. It is this

@@ -18,6 +18,8 @@ use std::vec::Vec;
 
 /// The most threads of a block, as on GPUs.
 pub const MAX_BLOCK: u32 = 1024;
+/// The most bytes of dynamic shared memory that any GPU gives a block.
+pub const MAX_DYNAMIC_SHARED: usize = 227 << 10;
 /// The bytes of a thread's stack, unless asked otherwise. Memory is taken as it is touched.
 const STACK: usize = 1 << 20;
 
@@ -109,10 +111,13 @@ impl Launch {
         Ok(())
     }
 
-    /// The threads of a block, where block and grid can be launched.
+    /// The threads of a block, where the launch is one that a GPU can do.
     fn threads(&self) -> Result<u32, Error> {
         if self.grid.contains(&0) {
             return Err(Error::Grid(self.grid));
+        }
+        if self.dynamic_shared > MAX_DYNAMIC_SHARED {
+            return Err(Error::DynamicShared(self.dynamic_shared));
         }
         let threads: u128 = self.block.iter().map(|size| u128::from(*size)).product();
         match u32::try_from(threads) {
@@ -173,7 +178,7 @@ fn run_block(
     stacks: &mut Stacks,
 ) -> Result<(), Error> {
     let stacks = stacks.at_least(threads as usize)?;
-    let block = Rc::new(Block::new(position, threads));
+    let block = Rc::new(Block::new(position, threads, launch.dynamic_shared));
     let mut running: Vec<Thread> = indices(launch.block)
         .zip(stacks.drain(..))
         .map(|(index, stack)| Thread { coroutine: thread(stack, kernel), index })

@@ -38,14 +38,15 @@ mod block;
 mod error;
 mod lane;
 mod launch;
+mod memory;
 mod order;
 mod output;
 mod ranges;
 
 pub use error::{Error, Wait};
-pub use launch::{Dim, Launch, MAX_BLOCK, launch};
+pub use launch::{Dim, Launch, MAX_BLOCK, MAX_DYNAMIC_SHARED, launch};
 pub use order::Order;
 pub use output::Output;
 
 pub(crate) use block::{Place, Words};
-pub(crate) use lane::{block_barrier, meet};
+pub(crate) use lane::{block_barrier, meet, pause, shared_array, shared_dynamic};

@@ -28,7 +28,7 @@ impl<'a, T, const N: usize> Output<'a, T, N> {
     /// If the thread has taken its part before, or another launch uses this output: each launch needs a new one.
     #[track_caller]
     pub fn per_thread(&self) -> PerThread<'_, T, N> {
-        let (index, threads) = (memory::index(), memory::threads());
+        let (index, threads) = (memory::grid_index(), memory::grid_threads());
         let mut taken = self.taken.borrow_mut();
         if taken.is_empty() {
             *taken = vec![false; threads];

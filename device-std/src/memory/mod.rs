@@ -7,6 +7,4 @@
 
 mod per_thread;
 
-pub use per_thread::{FromLaunch, PerThread, Tiles};
-#[cfg(on_host)]
-pub(crate) use per_thread::{index, threads};
+pub use per_thread::{FromLaunch, PerThread, Tiles, grid_index, grid_threads};

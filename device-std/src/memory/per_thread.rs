@@ -38,7 +38,7 @@ impl<'a, T, const N: usize> PerThread<'a, T, N> {
     #[inline(always)]
     pub unsafe fn new(buffer: *mut T, len: usize) -> PerThread<'a, T, N> {
         const { assert!(N > 0, "a tile has at least one element") };
-        PerThread { buffer, tiles: len / N, first: index(), threads: threads(), borrow: PhantomData }
+        PerThread { buffer, tiles: len / N, first: grid_index(), threads: grid_threads(), borrow: PhantomData }
     }
 
     /// The thread's index in the grid, which is the number of its first tile.
@@ -128,7 +128,7 @@ impl<T, const N: usize> FromLaunch for PerThread<'_, T, N> {
 
 /// The thread's index in the grid: blocks in linear order, threads in linear order within.
 #[inline(always)]
-pub(crate) fn index() -> usize {
+pub fn grid_index() -> usize {
     let row =
         wide(thread::block_idx_z()).wrapping_mul(wide(thread::grid_dim_y())).wrapping_add(wide(thread::block_idx_y()));
     let block = row.wrapping_mul(wide(thread::grid_dim_x())).wrapping_add(wide(thread::block_idx_x()));
@@ -137,7 +137,7 @@ pub(crate) fn index() -> usize {
 
 /// The threads of the grid. No launch has so many that 64 bits cannot count them.
 #[inline(always)]
-pub(crate) fn threads() -> usize {
+pub fn grid_threads() -> usize {
     let blocks =
         wide(thread::grid_dim_x()).wrapping_mul(wide(thread::grid_dim_y())).wrapping_mul(wide(thread::grid_dim_z()));
     blocks.wrapping_mul(wide(block::threads()))

@@ -4,7 +4,7 @@
 //! `combine` itself does. (A float operation that makes a NaN may choose its payload; nothing else of IEEE arithmetic is
 //! left to the machine.)
 
-use super::{Segments, Shuffle, SubGroup};
+use super::{Call, Segments, Shuffle, SubGroup};
 
 impl<S: SubGroup> Segments<S> {
     /// All lanes' values combined in lane order. The same in all lanes.
@@ -15,9 +15,30 @@ impl<S: SubGroup> Segments<S> {
     /// existing lane's value in it.
     #[inline(always)]
     #[cfg_attr(on_host, track_caller)]
-    pub fn reduce<T: Shuffle>(self, mut value: T, mut combine: impl FnMut(T, T) -> T) -> T {
+    pub fn reduce<T: Shuffle>(self, mut value: T, combine: impl FnMut(T, T) -> T) -> T {
         let call = self.call("reduce");
-        let (lane, end) = (S::lane(), self.end(call));
+        let end = self.end(call);
+        value = self.butterfly(call, value, end, combine);
+        if end != call.first.wrapping_add(call.width) {
+            value = value.map_words(&mut |word| S::shuffle(call, word, 0));
+        }
+        value
+    }
+
+    /// In lane 0, the values of the first `many` lanes combined as by [`reduce`](Self::reduce).
+    ///
+    /// All lanes take part, and `combine` may be called on the values of any of them.
+    #[inline(always)]
+    #[cfg_attr(on_host, track_caller)]
+    pub(crate) fn reduce_first<T: Shuffle>(self, value: T, many: u32, combine: impl FnMut(T, T) -> T) -> T {
+        let call = self.call("reduce");
+        self.butterfly(call, value, call.first.wrapping_add(many), combine)
+    }
+
+    /// Exchanges at distances 1, 2, 4, …, leaving out lanes from `end` on.
+    #[inline(always)]
+    fn butterfly<T: Shuffle>(self, call: Call<S>, mut value: T, end: u32, mut combine: impl FnMut(T, T) -> T) -> T {
+        let lane = S::lane();
         let mut distance = 1u32;
         while distance < call.width {
             let other = value.map_words(&mut |word| S::shuffle_xor(call, word, distance));
@@ -29,9 +50,6 @@ impl<S: SubGroup> Segments<S> {
                 value = combine(lower, upper);
             }
             distance = distance.wrapping_shl(1);
-        }
-        if end != call.first.wrapping_add(call.width) {
-            value = value.map_words(&mut |word| S::shuffle(call, word, 0));
         }
         value
     }
@@ -68,7 +86,7 @@ impl<S: SubGroup> Segments<S> {
 
     /// One past the last existing lane of the segment, counted in the sub-group.
     #[inline(always)]
-    fn end(self, call: super::Call<S>) -> u32 {
+    fn end(self, call: Call<S>) -> u32 {
         64u32.wrapping_sub(S::ballot(call, true).leading_zeros())
     }
 }

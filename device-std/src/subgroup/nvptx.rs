@@ -60,7 +60,7 @@ const UPWARDS: u32 = 0x1f;
 /// The bound for a source that may not lie below the segment.
 const DOWNWARDS: u32 = 0;
 
-// SAFETY (all calls below): the caller's lane is among the members, since a call names the caller's own segment. That all
+// SAFETY: (all calls below) the caller's lane is among the members, since a call names the caller's own segment. That all
 // members execute the call together is the contract of the trait; where they do not, the result is unspecified.
 impl SubGroup for Warp {
     const WIDTH: u32 = 32;

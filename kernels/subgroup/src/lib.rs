@@ -9,6 +9,7 @@
 
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "amdgpu"), no_std, feature(abi_gpu_kernel, f16))]
 
+pub mod blocks;
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 pub mod cases;
 pub mod folds;

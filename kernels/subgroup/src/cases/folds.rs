@@ -32,7 +32,7 @@ const OPERATIONS: [Operation; 9] = [
 ];
 
 /// Floats of very different size.
-fn uneven(thread: u32, random: &mut Random) -> u128 {
+pub(super) fn uneven(thread: u32, random: &mut Random) -> u128 {
     let sign = if thread.is_multiple_of(2) { 1.0 } else { -1.0 };
     let value = sign * (random.below(1 << 24) as f32) * 2f32.powi(random.below(40) as i32 - 20);
     u128::from(value.to_bits())
@@ -61,13 +61,13 @@ fn with_nans(thread: u32, random: &mut Random) -> u128 {
 }
 
 /// Few different values, with the thread's number.
-fn tied(thread: u32, random: &mut Random) -> u128 {
+pub(super) fn tied(thread: u32, random: &mut Random) -> u128 {
     let value = [0.5f32, -2.0, -2.0, f32::INFINITY][random.below(4) as usize];
     u128::from(value.to_bits()) | u128::from(thread) << 32
 }
 
 /// A character in few threads.
-fn sparse(thread: u32, random: &mut Random) -> u128 {
+pub(super) fn sparse(thread: u32, random: &mut Random) -> u128 {
     if random.below(5) == 0 { 1 << 32 | u128::from(0x100 + thread) } else { 0 }
 }
 
@@ -138,7 +138,7 @@ fn six<T: Fold>(reduced: T, scanned: T, below: T) -> [u64; 6] {
 }
 
 /// The first `width` values, halved and halved again.
-fn tree<T: Fold>(values: &[T], width: usize) -> Option<T> {
+pub(super) fn tree<T: Fold>(values: &[T], width: usize) -> Option<T> {
     if width == 1 {
         return values.first().copied();
     }

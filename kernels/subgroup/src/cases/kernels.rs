@@ -2,12 +2,15 @@
 
 use crate::folds::{self, Affine, Last};
 use crate::value::{Odd, Pair};
-use crate::{Input, RESULTS, Results, queries, shuffles, votes};
+use crate::{Input, RESULTS, Results, blocks, queries, shuffles, votes};
 use device_std::memory::PerThread;
 use device_std::subgroup::{Call, HostGroup, Site, SubGroup};
 
 /// A kernel as a host calls it.
 pub type HostKernel = fn(&[u64], &[u64], PerThread<'_, u64, RESULTS>);
+
+/// What a kernel does in one thread.
+pub type Body = fn(Input<'_>) -> Results;
 
 /// A kernel of this crate.
 #[derive(Debug, Clone, Copy)]
@@ -16,15 +19,14 @@ pub struct Kernel {
     pub name: &'static str,
     /// The kernel itself, with the host's sub-groups.
     pub native: HostKernel,
-    /// What it does, with sub-groups of 4, 32 and 64 lanes; those of 4 have only what a machine must have.
-    bodies: [fn(Input<'_>) -> Results; 3],
+    /// What it does, by the width of sub-groups. Those of 4 lanes have only what a machine must have.
+    bodies: &'static [(u32, Body)],
 }
 
 impl Kernel {
-    /// What the kernel does with sub-groups of that width, if it is 4, 32 or 64.
-    pub fn body(&self, width: u32) -> Option<fn(Input<'_>) -> Results> {
-        let at = [4, 32, 64].iter().position(|known| *known == width)?;
-        Some(self.bodies[at])
+    /// What the kernel does with sub-groups of that width: 32, 64 and, for most, 4.
+    pub fn body(&self, width: u32) -> Option<Body> {
+        self.bodies.iter().find(|(known, _)| *known == width).map(|(_, body)| *body)
     }
 }
 
@@ -34,50 +36,58 @@ pub fn kernel(name: &str) -> Option<Kernel> {
 }
 
 macro_rules! table {
-    ($($module:ident::$name:ident = $body:ident $(<$type:ty>)?;)*) => {
+    ($([$($group:ty)*] $module:ident::$name:ident = $body:ident $(<$type:ty>)?;)*) => {
         const KERNELS: &[Kernel] = &[$(
             Kernel {
                 name: stringify!($name),
                 native: $module::$name,
-                bodies: [
-                    $module::$body::<Minimal<4> $(, $type)?>,
-                    $module::$body::<HostGroup<32> $(, $type)?>,
-                    $module::$body::<HostGroup<64> $(, $type)?>,
-                ],
+                bodies: table!(bodies [$($group)*] ($module::$body) [$($type)?]),
             },
         )*];
+    };
+    (bodies [$($group:ty)*] ($module:ident::$body:ident) []) => {
+        &[$((<$group>::WIDTH, $module::$body::<$group>)),*]
+    };
+    (bodies [$($group:ty)*] ($module:ident::$body:ident) [$type:ty]) => {
+        &[$((<$group>::WIDTH, $module::$body::<$group, $type>)),*]
     };
 }
 
 table! {
-    shuffles::shuffle_bool = shuffles<bool>;
-    shuffles::shuffle_u8 = shuffles<u8>;
-    shuffles::shuffle_u16 = shuffles<u16>;
-    shuffles::shuffle_u32 = shuffles<u32>;
-    shuffles::shuffle_u64 = shuffles<u64>;
-    shuffles::shuffle_u128 = shuffles<u128>;
-    shuffles::shuffle_usize = shuffles<usize>;
-    shuffles::shuffle_i8 = shuffles<i8>;
-    shuffles::shuffle_i16 = shuffles<i16>;
-    shuffles::shuffle_i32 = shuffles<i32>;
-    shuffles::shuffle_i64 = shuffles<i64>;
-    shuffles::shuffle_i128 = shuffles<i128>;
-    shuffles::shuffle_isize = shuffles<isize>;
-    shuffles::shuffle_f32 = shuffles<f32>;
-    shuffles::shuffle_f64 = shuffles<f64>;
-    shuffles::shuffle_char = shuffles<char>;
-    shuffles::shuffle_pair = shuffles<Pair>;
-    shuffles::shuffle_odd = shuffles<Odd>;
-    shuffles::shuffle_tuple = shuffles<(u8, char, f64)>;
-    votes::vote = votes;
-    queries::query = queries;
-    folds::fold_sum = folds<u32>;
-    folds::fold_wide_sum = folds<u128>;
-    folds::fold_rounded_sum = folds<f32>;
-    folds::fold_least = folds<f64>;
-    folds::fold_argmin = folds<Pair>;
-    folds::fold_affine = folds<Affine>;
-    folds::fold_last = folds<Last>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_bool = shuffles<bool>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_u8 = shuffles<u8>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_u16 = shuffles<u16>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_u32 = shuffles<u32>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_u64 = shuffles<u64>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_u128 = shuffles<u128>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_usize = shuffles<usize>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i8 = shuffles<i8>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i16 = shuffles<i16>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i32 = shuffles<i32>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i64 = shuffles<i64>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i128 = shuffles<i128>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_isize = shuffles<isize>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_f32 = shuffles<f32>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_f64 = shuffles<f64>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_char = shuffles<char>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_pair = shuffles<Pair>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_odd = shuffles<Odd>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_tuple = shuffles<(u8, char, f64)>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] votes::vote = votes;
+    [Minimal<4> HostGroup<32> HostGroup<64>] queries::query = queries;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_sum = folds<u32>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_wide_sum = folds<u128>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_rounded_sum = folds<f32>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_least = folds<f64>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_argmin = folds<Pair>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_affine = folds<Affine>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_last = folds<Last>;
+    [HostGroup<32> HostGroup<64>] blocks::block_sum = block_folds<u32>;
+    [HostGroup<32> HostGroup<64>] blocks::block_wide_sum = block_folds<u128>;
+    [HostGroup<32> HostGroup<64>] blocks::block_rounded_sum = block_folds<f32>;
+    [HostGroup<32> HostGroup<64>] blocks::block_argmin = block_folds<Pair>;
+    [HostGroup<32> HostGroup<64>] blocks::block_affine = block_folds<Affine>;
+    [HostGroup<32> HostGroup<64>] blocks::block_last = block_folds<Last>;
 }
 
 /// The host's sub-groups without anything that has a default, so that the defaults are tested too.

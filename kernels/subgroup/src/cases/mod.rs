@@ -3,6 +3,7 @@
 //! Expectations are computed here from the contract's words alone: no sub-group takes part. A result that the contract
 //! leaves open is not expected to be anything.
 
+mod blocks;
 mod folds;
 mod kernels;
 mod queries;
@@ -10,7 +11,7 @@ mod random;
 mod shuffles;
 mod votes;
 
-pub use kernels::{HostKernel, Kernel, kernel};
+pub use kernels::{Body, HostKernel, Kernel, kernel};
 pub use random::Random;
 
 use crate::{INPUTS, RESULTS};
@@ -40,7 +41,13 @@ pub struct Case {
 impl Case {
     /// Every case for sub-groups of that width, with sub-groups, blocks and arguments as the contract lists them.
     pub fn all(width: u32) -> impl Iterator<Item = Case> {
-        let tables = [shuffles::cases(width), votes::cases(width), folds::cases(width), queries::cases(width)];
+        let tables = [
+            shuffles::cases(width),
+            votes::cases(width),
+            folds::cases(width),
+            queries::cases(width),
+            blocks::cases(width),
+        ];
         tables.into_iter().flatten()
     }
 

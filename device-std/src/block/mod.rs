@@ -1,4 +1,8 @@
-//! The threads of a block as a whole: their linear order, and the barrier where all wait for all.
+//! The threads of a block as a whole: their linear order, the barrier where all wait for all, and reductions.
+
+mod reduce;
+
+pub use reduce::{reduce, reduce_by};
 
 use crate::thread;
 
