@@ -26,6 +26,7 @@ pub fn with_compiler_source() -> Fake {
     let fake = Fake::with_toolchain();
     fake.cargo(CARGO);
     fake.file(&fake.sysroot().join("lib/rustlib/src/rust/compiler/rustc/Cargo.toml"), "rustc");
+    fake.file(&fake.sysroot().join("lib/rustlib/src/rust/Cargo.lock"), "version = 4\n");
     for library in ["libstd-3.rlib", "libstd-3.rmeta"] {
         fake.file(&fake.sysroot().join(HOST_LIBRARIES).join(library), "std");
     }
