@@ -8,7 +8,7 @@ use codegen_pass::{Block, ControlFlow, MergeLatches};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PhiValue};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The blocks of one function with a body.
 pub struct FunctionGraph<'ctx> {
@@ -75,8 +75,9 @@ impl MergeLatches for FunctionGraph<'_> {
         let last = *old.last().expect("a loop has a latch");
         let new = last.get_context().insert_basic_block_after(last, "");
 
+        let sources: HashSet<BasicBlock<'_>> = old.iter().copied().collect();
         for phi in phis(header) {
-            split_phi(&self.builder, phi, &old, new);
+            split_phi(&self.builder, phi, &sources, new);
         }
         // Splitting the phis has left their place in the source behind, which is not the jump's.
         self.builder.unset_current_debug_location();
@@ -99,7 +100,7 @@ fn phis<'ctx>(block: BasicBlock<'ctx>) -> Vec<PhiValue<'ctx>> {
 
 /// Moves what `phi` takes from the old latches into a phi of the new one. LLVM's C API cannot remove an edge from a phi,
 /// so the phi is replaced by a new one.
-fn split_phi<'ctx>(builder: &Builder<'ctx>, phi: PhiValue<'ctx>, old: &[BasicBlock<'ctx>], new: BasicBlock<'ctx>) {
+fn split_phi<'ctx>(builder: &Builder<'ctx>, phi: PhiValue<'ctx>, old: &HashSet<BasicBlock<'ctx>>, new: BasicBlock<'ctx>) {
     let (from_latches, from_outside): (Vec<_>, Vec<_>) = phi.get_incomings().partition(|(_, from)| old.contains(from));
     let name = phi.get_name().to_string_lossy().into_owned();
     let ty = phi.as_basic_value().get_type();

@@ -16,6 +16,8 @@ entry:
   enter 0, !dbg !30
   br label %outer, !dbg !30
 outer:
+  %turn = phi i32 [ 0, %entry ], [ %more, %end ], !dbg !31
+  %more = add i32 %turn, 1, !dbg !31
   br label %head, !dbg !31
 head:
   %i = phi i32 [ 0, %outer ], [ %next, %head ], !dbg !31

@@ -228,6 +228,16 @@ fn the_loop_left_of_a_partly_unrolled_one_still_names_its_site() {
     assert_eq!(after.pragmas, 2);
 }
 
+#[test]
+fn nothing_is_done_for_loops_that_are_printed_without_pragma() {
+    let context = Context::create();
+    let module =
+        parse(&context, &ir(&nest("", "body 1").replace("enter 1", "enter 100").replace("body 1", "body 100 4")));
+    resolve_hints(&module).unwrap();
+    assert_eq!(pragmas(&module, "0"), 0);
+    assert!(!module.print_to_string().to_string().contains("asm sideeffect"));
+}
+
 /// `surviving_loops` on hand-written optimized modules: the node `!0` names site 0.
 fn left_of(functions: &str) -> Vec<SurvivingLoop> {
     let context = Context::create();
