@@ -41,6 +41,11 @@ pub enum Error {
         "`{cpu}` is no GPU that this LLVM knows; `rustc --print target-cpus --target nvptx64-nvidia-cuda` lists those that it does"
     )]
     UnknownCpu { cpu: String },
+    #[error(
+        "a shared array in `{function}` has no constant size: build device crates with `-Cno-prepopulate-passes`, as \
+         `cargo latch build` does"
+    )]
+    SharedArray { function: String },
     #[error(transparent)]
     Hints(#[from] nounroll_metadata::Error),
     #[error("LLVM's pass pipeline `{pipeline}` failed: {message}")]

@@ -23,6 +23,7 @@ mod output;
 mod ptx;
 mod report;
 mod session;
+mod shared;
 mod target;
 
 pub use args::{Args, Contraction, OptLevel, Route};
@@ -59,6 +60,7 @@ pub fn link(args: &Args) -> Result<(), Error> {
 
     let outcomes = nounroll_metadata::resolve_hints(&module)?;
     let before = report::BeforeOptimization::of(&module, outcomes);
+    shared::place(&module)?;
     merge::check_defined(&module)?;
     convergence::mark(&module);
     keep(args, &module, "resolved.ll")?;
