@@ -128,3 +128,54 @@ fn kernel_change(old: Option<&Kernel>, new: Option<&Kernel>) -> Option<[String; 
     };
     (!how.is_empty()).then(|| ["kernel".to_owned(), name.clone(), how])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::samples;
+
+    #[test]
+    fn every_change_is_a_line() {
+        let (old, mut new) = (samples::entry(), samples::entry());
+        new.hints[0] = samples::hint(3, &[("taps", Some("the optimizer deleted the loop"))]);
+        new.hints[1].line = 12;
+        new.hints.push(samples::hint(20, &[("g", None)]));
+        let mut gone = old.clone();
+        gone.hints.push(samples::hint(30, &[("h", None)]));
+        gone.kernels.push(Kernel { name: "old".to_owned(), ..samples::kernel() });
+        new.kernels[0].registers = None;
+        new.kernels[0].sass.as_mut().expect("counts").loops = 4;
+        new.kernels.push(Kernel { name: "new".to_owned(), ..samples::kernel() });
+        let mut other = samples::entry();
+        other.arch = "sm_80".parse().expect("an architecture");
+        let added = Entry { package: "added".to_owned(), ..samples::entry() };
+        insta::assert_snapshot!(render(&[gone, other.clone()], &[new, added]));
+        assert_eq!(render(&[old.clone()], &[old]), "sample for sm_90, route llc, profile release: nothing has changed");
+        assert_eq!(render(&[], &[other]), "sample for sm_80, route llc, profile release: not in the old report");
+    }
+
+    #[test]
+    fn a_hint_that_only_moved_is_the_same_hint() {
+        let (old, mut new) = (samples::entry(), samples::entry());
+        new.hints.iter_mut().for_each(|hint| hint.line += 2);
+        let rows = changes(&old, &new);
+        let shown: Vec<&str> = rows.iter().map(|[_, _, how]| how.as_str()).collect();
+        assert_eq!(shown, ["was in line 3", "was in line 9"]);
+    }
+
+    #[test]
+    fn what_is_no_report_is_named() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("old.json");
+        for alien in ["", "{", "{}", "[{\"package\": 3}]", "[{\"name\": \"x\"}]", "3", "[[]]"] {
+            fs::write(&path, alien).expect("written");
+            let error = format!("{:#}", read(&path).expect_err(alien));
+            assert!(error.contains("old.json is no report of `cargo latch audit --json`: "), "{alien}: {error}");
+        }
+        fs::write(&path, serde_json::to_vec(&[samples::entry()]).expect("JSON")).expect("written");
+        let mut expected = samples::entry();
+        expected.hints.iter_mut().for_each(|hint| hint.column = 0);
+        assert_eq!(read(&path).expect("a report"), [expected]);
+        assert!(format!("{:#}", read(&folder.path().join("none")).expect_err("no file")).starts_with("cannot read "));
+    }
+}

@@ -61,7 +61,7 @@ impl On<'_> {
         if is_too_much {
             places.extend(self.places(figure));
         }
-        let notes = if is_too_much && places.len() == 1 && !kinds(figure).is_empty() {
+        let notes = if is_too_much && places.len() == 1 && (figure == Figure::Loops || !kinds(figure).is_empty()) {
             vec!["where in the source is not known; `cargo latch audit --lines` tells".to_owned()]
         } else {
             Vec::new()
@@ -94,8 +94,13 @@ impl On<'_> {
         Some(Diagnostic { places, help, kernel: Some(kernel.clone()), ..Diagnostic::new(Level::Warn, title) })
     }
 
-    /// The source lines of a figure's instructions, each with how many there are.
+    /// The source lines of a figure's loops or instructions, each with how many there are.
     fn places(&self, figure: Figure) -> Vec<Place> {
+        if figure == Figure::Loops {
+            let loops = self.code.iter().flat_map(|code| &code.loops);
+            let lines = loops.filter_map(|found| found.hint.as_ref().or(found.jumps_written.first()));
+            return lines.map(|line| Place::line(line.file.clone(), line.line).labelled("a loop")).collect();
+        }
         let mut counts: Vec<(&SourceLine, CostKind, usize)> = Vec::new();
         let of_figure = |cost: &&Cost| kinds(figure).contains(&cost.kind);
         for cost in self.code.iter().flat_map(|code| &code.costs).filter(of_figure) {
@@ -162,5 +167,78 @@ fn amount(kernel: &Kernel, figure: Figure) -> Option<u64> {
         Figure::StackBytes => kernel.stack_bytes.map(u64::from),
         Figure::Calls => counts.map(|counts| counts.calls as u64),
         Figure::HelperCalls => counts.map(|counts| counts.helper_calls as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::samples;
+    use crate::diagnose::text::Printer;
+    use std::path::{Path, PathBuf};
+
+    fn rendered(config: &str, with_lines: bool) -> String {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let (file, source) = (folder.path().join("latch.toml"), folder.path().join("lib.rs"));
+        std::fs::write(&file, config).expect("written");
+        std::fs::write(&source, "one\ntwo\n    three;\nfour\n").expect("written");
+        let config = LatchToml::parse(file, config.to_owned()).expect("the file is right");
+        let code = code(&source, with_lines);
+        let found = check(&config, &samples::entry(), Some(&code)).expect("it can be checked");
+        let printer = Printer::plain(folder.path());
+        found.iter().filter_map(|found| printer.render(found)).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn code(source: &Path, with_lines: bool) -> MachineCode {
+        let at = |line: u32| {
+            let line = SourceLine { file: source.to_owned(), line };
+            if with_lines { vec![line] } else { Vec::new() }
+        };
+        let cost = |kind, line| Cost { kind, lines: at(line) };
+        let costs = vec![
+            cost(CostKind::LocalLoad, 3),
+            cost(CostKind::LocalLoad, 3),
+            cost(CostKind::LocalStore, 2),
+            cost(CostKind::LocalLoad, 1),
+            cost(CostKind::Call, 4),
+        ];
+        let kernel = KernelCode { name: "taps".to_owned(), loops: Vec::new(), costs };
+        let report = sass::Report { arch: "sm_90".to_owned(), kernels: Vec::new(), warnings: Vec::new() };
+        MachineCode { report, kernels: vec![kernel], has_lines: with_lines }
+    }
+
+    const ALL: &str = "[[kernel]]\nname = \"taps\"\nloops = 2\nglobal_loads = { max = 1 }\nregisters = { min = 4, max = 9 }\n\
+                       spill_bytes = { max = 4 }\nlocal_loads = 0\nlocal_stores = { max = 1 }\nstack_bytes = 0\ncalls = 0\n\
+                       helper_calls = { min = 5 }\n";
+
+    #[test]
+    fn a_broken_budget_is_told_at_its_line() {
+        insta::assert_snapshot!(rendered(ALL, false));
+    }
+
+    #[test]
+    fn source_lines_are_shown_where_they_are_known() {
+        insta::assert_snapshot!(rendered(
+            "[[kernel]]\nname = \"*\"\nlocal_loads = 0\nlocal_stores = { max = 0 }\n",
+            true
+        ));
+    }
+
+    #[test]
+    fn a_budget_that_is_kept_is_not_told_of() {
+        let kept = "[[kernel]]\nname = \"taps\"\nloops = 1\nglobal_loads = { min = 2, max = 2 }\nregisters = { max = 40 }\n\
+                    spill_bytes = 8\nlocal_loads = 3\nlocal_stores = 1\nstack_bytes = 16\ncalls = 1\nhelper_calls = 0\n";
+        assert_eq!(rendered(kept, false), "");
+        assert_eq!(rendered("[[kernel]]\nname = \"other\"\n", false), "", "no budget, no warning");
+    }
+
+    #[test]
+    fn budgets_need_figures() {
+        let text = "[[kernel]]\nname = \"taps\"\nloops = 1\n".to_owned();
+        let config = LatchToml::parse(PathBuf::from("latch.toml"), text).expect("the file is right");
+        let mut entry = samples::entry();
+        entry.kernels[0].sass = None;
+        let error = check(&config, &entry, None).expect_err("there is nothing to check").to_string();
+        assert_eq!(error, "the budgets in latch.toml cannot be checked without NVIDIA's tools");
     }
 }

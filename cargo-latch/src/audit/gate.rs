@@ -12,7 +12,7 @@ use codegen_pass::report::Status;
 use super::entry::{Entry, Hint, Kind};
 use super::machine::MachineCode;
 use super::{Audited, budgets};
-use crate::config::{HintLevels, LatchToml, Level, ReasonKind};
+use crate::config::{Figure, HintLevels, LatchToml, Level, ReasonKind};
 use crate::diagnose::{Diagnostic, Place, reasons};
 
 /// Everything that there is to say of one audit.
@@ -93,11 +93,94 @@ fn kernels(entry: &Entry, code: Option<&MachineCode>, levels: &HintLevels) -> Ve
     let lacking = entry.kernels.iter().filter_map(|kernel| {
         let loops = kernel.sass.filter(|counts| counts.loops < kernel.pragmas)?.loops;
         let (name, arch, pragmas) = (&kernel.name, &entry.arch, kernel.pragmas);
-        let title =
-            format!("`{name}` for {arch} has {loops} loops in its machine code, and its PTX asks for {pragmas}");
+        let loops = Figure::Loops.amount(loops as u64);
+        let title = format!("`{name}` for {arch} has {loops} in its machine code, and its PTX asks for {pragmas}");
         let help = (!code.is_some_and(|code| code.has_lines))
             .then(|| "`cargo latch audit --lines` tells which loop is missing".to_owned());
         Some(Diagnostic { help, kernel: Some(name.clone()), ..Diagnostic::new(level, title) })
     });
     lacking.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::samples;
+    use crate::config::HintTable;
+    use crate::diagnose::text::Printer;
+
+    fn levels(text: &str, command_line: Option<Level>) -> HintLevels {
+        let table: HintTable = toml::from_str(text).expect("a table");
+        table.levels(command_line)
+    }
+
+    fn audited(entry: Entry) -> Audited {
+        Audited { entry, code: None }
+    }
+
+    fn found(entry: Entry, levels: &HintLevels) -> Vec<Diagnostic> {
+        findings(&audited(entry), &LatchToml::default(), levels, Path::new("/kernels")).expect("no budget")
+    }
+
+    #[test]
+    fn one_message_names_every_instance_with_the_same_reason() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        std::fs::create_dir(folder.path().join("src")).expect("made");
+        std::fs::write(folder.path().join("src/lib.rs"), "fn f() {\n    loop { break }\n}\n").expect("written");
+        let deleted = "the optimizer deleted the loop: nothing is left to keep rolled";
+        let never = "the loop never repeats";
+        let functions = [("f::<1>", Some(never)), ("f::<2>", Some(deleted)), ("f::<3>", Some(never)), ("g", None)];
+        let found = hints(&[samples::hint(2, &functions)], &levels("", None), folder.path());
+        let printer = Printer::plain(folder.path());
+        let texts: Vec<String> = found.iter().filter_map(|found| printer.render(found)).collect();
+        insta::assert_snapshot!(texts.join("\n\n"));
+    }
+
+    #[test]
+    fn the_level_of_its_reason_decides() {
+        let denied = |levels: HintLevels| is_denied(&found(samples::entry(), &levels));
+        assert!(denied(levels("", None)));
+        assert!(!denied(levels("level = \"warn\"", None)));
+        assert!(!denied(levels("never-repeats = \"warn\"", None)));
+        assert!(denied(levels("deleted = \"warn\"", None)));
+        assert!(denied(levels("never-repeats = \"allow\"", Some(Level::Deny))));
+        assert!(!denied(levels("", Some(Level::Warn))));
+        assert_eq!(found(samples::entry(), &levels("", Some(Level::Allow))), []);
+    }
+
+    #[test]
+    fn a_hint_that_is_not_compiled_is_told_of_where_that_is_asked_for() {
+        let mut entry = samples::entry();
+        entry.hints = vec![samples::hint(3, &[])];
+        entry.hints[0].status = Status::NotCompiled;
+        entry.hints[0].reason = Some(reasons::UNUSED.to_owned());
+        assert_eq!(found(entry.clone(), &levels("", Some(Level::Deny))), []);
+        let told = found(entry, &levels("not-compiled = \"deny\"", None));
+        assert!(is_denied(&told));
+        assert!(
+            told[0].title.starts_with("`#[nounroll]` was not compiled: no kernel reaches the loop"),
+            "{}",
+            told[0].title
+        );
+    }
+
+    #[test]
+    fn a_kernel_with_fewer_loops_than_its_ptx_asks_for_is_an_error() {
+        let mut entry = samples::entry();
+        entry.hints.clear();
+        assert_eq!(found(entry.clone(), &levels("", None)), []);
+        entry.kernels[0].pragmas = 2;
+        let told = found(entry.clone(), &levels("", None));
+        assert!(is_denied(&told));
+        assert_eq!(told[0].title, "`taps` for sm_90 has 1 loop in its machine code, and its PTX asks for 2");
+        assert!(!is_denied(&found(entry.clone(), &levels("machine-code = \"warn\"", None))));
+        entry.hints = vec![samples::hint(3, &[("taps", Some(reasons::NOT_IN_MACHINE_CODE))])];
+        assert_eq!(found(entry, &levels("", None)).len(), 1, "the hint tells which one");
+    }
+
+    #[test]
+    fn files_of_other_packages_are_named_without_detours() {
+        assert_eq!(without_detours(Path::new("/a/b/../c/src/../lib.rs")), Path::new("/a/c/lib.rs"));
+        assert_eq!(without_detours(Path::new("../c/lib.rs")), Path::new("../c/lib.rs"));
+    }
 }

@@ -10,7 +10,7 @@
 //! When it is wrong: two loops in one line count as one hint's; and a loop whose condition is gone, on such an architecture, can
 //! be taken for an inner one's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -166,31 +166,41 @@ fn machine_loop(kernel: &sass::Kernel<'_, '_>, function: &Function<'_>, found: &
     }
 }
 
+/// Each instruction once, also where two functions share code.
 fn costs(kernel: &sass::Kernel<'_, '_>) -> Vec<Cost> {
-    let instructions = kernel.instructions();
-    let access = |instruction: &&sass::Instruction| {
-        let kind = match instruction.mnemonic() {
-            "LDL" => CostKind::LocalLoad,
-            "STL" => CostKind::LocalStore,
-            _ => return None,
-        };
-        Some(Cost { kind, lines: instruction.source.as_ref().map(lines_of).unwrap_or_default() })
-    };
-    let mut costs: Vec<Cost> = instructions.iter().filter_map(access).collect();
-    for call in kernel.calls() {
-        let kind = match call.callees.as_slice() {
-            [only] => match kernel.callee(*only).symbol.kind {
-                SymbolKind::Kernel | SymbolKind::Device => CostKind::Call,
-                SymbolKind::Arithmetic => CostKind::HelperCall,
-                SymbolKind::Support => continue,
-            },
-            _ => CostKind::Call,
-        };
-        let at = instructions.iter().find(|instruction| instruction.address == call.address);
-        let source = at.and_then(|instruction| instruction.source.as_ref());
-        costs.push(Cost { kind, lines: source.map(lines_of).unwrap_or_default() });
+    let mut costs = BTreeMap::new();
+    for function in kernel.functions() {
+        for block in 0..function.graph.blocks.len() {
+            for instruction in function.code(block) {
+                if let Some(kind) = cost_kind(kernel, function, instruction) {
+                    let lines = instruction.source.as_ref().map(lines_of).unwrap_or_default();
+                    costs.insert((&function.section.name, instruction.address), Cost { kind, lines });
+                }
+            }
+        }
     }
-    costs
+    costs.into_values().collect()
+}
+
+fn cost_kind(
+    kernel: &sass::Kernel<'_, '_>,
+    function: &Function<'_>,
+    instruction: &sass::Instruction,
+) -> Option<CostKind> {
+    match instruction.mnemonic() {
+        "LDL" => return Some(CostKind::LocalLoad),
+        "STL" => return Some(CostKind::LocalStore),
+        _ => {}
+    }
+    let call = function.calls.iter().find(|call| call.address == instruction.address)?;
+    match call.callees.as_slice() {
+        [only] => match kernel.callee(*only).symbol.kind {
+            SymbolKind::Kernel | SymbolKind::Device => Some(CostKind::Call),
+            SymbolKind::Arithmetic => Some(CostKind::HelperCall),
+            SymbolKind::Support => None,
+        },
+        _ => Some(CostKind::Call),
+    }
 }
 
 fn lines_of(source: &sass::Source) -> Vec<SourceLine> {

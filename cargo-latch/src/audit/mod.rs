@@ -12,6 +12,8 @@ mod budgets;
 pub mod entry;
 pub mod gate;
 pub mod machine;
+#[cfg(test)]
+mod samples;
 mod sites;
 pub mod table;
 
