@@ -136,6 +136,26 @@ fn what_is_defined_by_an_object_is_not_taken_from_an_archive() {
 }
 
 #[test]
+fn what_nothing_needs_of_a_member_is_not_linked_and_does_not_clash() {
+    let member = bitcode(
+        "
+declare i32 @nowhere(i32)
+define i32 @help(i32 %x) noinline {
+  ret i32 %x
+}
+define i32 @own(i32 %x) noinline {
+  %y = call i32 @nowhere(i32 %x)
+  ret i32 %y
+}",
+    );
+    let scene = Scene::with(CALLS_HELP)
+        .object("b.o", "define i32 @own(i32 %x) {\n  ret i32 %x\n}")
+        .input("liba.rlib", &archive(&[("a.o", &member)]));
+    let ptx = scene.link(&["--export-symbol", "own"]).unwrap();
+    assert!(holds(&ptx, "help") && holds(&ptx, "own") && !holds(&ptx, "nowhere"), "{ptx}");
+}
+
+#[test]
 fn weak_definitions_of_members_serve_and_give_way() {
     let weak = bitcode(
         "define weak i32 @help(i32 %x) noinline {\n  %y = mul i32 %x, 11\n  ret i32 %y\n}\ndefine weak void @unused() {\n  ret void\n}",
