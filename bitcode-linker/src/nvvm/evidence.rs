@@ -1,8 +1,9 @@
 //! Which loops libNVVM has left of every hint, read from its own PTX.
 //!
 //! What libNVVM optimizes cannot be seen, and PTX has no loop IDs. So the module is compiled once more, with its
-//! instructions numbered ([`super::numbers`]). If that gives the same code, comments and lines aside, then what the
-//! numbers tell of it holds for the code that is kept:
+//! instructions numbered ([`super::numbers`]). If that gives the same functions, labels, jumps, calls and pragmas, then what
+//! the numbers tell of its loops holds for the code that is kept. (Unoptimized code may differ in a load or a register: there
+//! libNVVM does not fuse what stands on different lines.)
 //!
 //! 1. A natural loop of the PTX is made of the loop of the module that its jumps back are part of. Where code was inlined,
 //!    a jump in no loop of the function inlined is part of the loop around the call, and so on outwards.
@@ -12,7 +13,7 @@
 //!    loop's instructions at most half as often as the main loop has.
 //!
 //! When it is wrong: jumps that libNVVM makes of several others have no number; the loop is then judged by the number that
-//! most of its instructions share. If the numbered module gives other code, there is no evidence at all; the caller then
+//! most of its instructions share. If the numbered module gives other jumps, there is no evidence at all; the caller then
 //! goes by what LLVM's own optimizer leaves, and says so.
 
 use super::listing::{self, Function, Kind, Place, Statement};
@@ -21,9 +22,9 @@ use codegen_pass::{Block, Dominators, Flow, HintKind, LoopForest, LoopId};
 use nounroll_metadata::SurvivingLoop;
 use std::collections::{BTreeMap, HashMap};
 
-/// The loops that are left. None if the numbered module has become other code than `ptx`.
+/// The loops that are left. None if the numbered module has got other loops than `ptx` has.
 pub fn loops_left(numbers: &Numbers, numbered: &str, ptx: &str) -> Option<Vec<SurvivingLoop>> {
-    if listing::code_alone(numbered) != listing::code_alone(ptx) {
+    if listing::skeleton(numbered) != listing::skeleton(ptx) {
         return None;
     }
     let functions = listing::functions(numbered)?;

@@ -20,7 +20,7 @@
 //! The other route reads it from the loop IDs of the optimized module. libNVVM shows no such module, so the module is
 //! compiled once more with numbered instructions, and its PTX tells which loop of it is made of which hinted one
 //! ([`evidence`]). Nothing is concluded from what LLVM's own optimizer would have done, unless numbering has changed the
-//! code; no such case is known.
+//! loops; no such case is known.
 
 mod adapt;
 mod atomics;

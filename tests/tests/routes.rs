@@ -1,0 +1,218 @@
+//! The promise: by libNVVM a hint becomes what it becomes by LLVM's own backend, or the audit says that it did not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use cargo_latch::audit::{Entry, audit};
+use cargo_latch::build::{BuildArgs, Builder, FpContract, HintMode, Profile, Route};
+use cargo_latch::setup::cuda::WHEEL_VERSION;
+use cargo_latch::setup::{self, Progress};
+use codegen_pass::report::Status;
+use latch_tests::{archs, audits, checkout, latch, shown};
+
+/// libNVVM reads Rust's LLVM for these.
+const ARCHS: [&str; 2] = ["sm_100", "sm_120a"];
+
+fn builder(hints: HintMode, profile: Profile, route: Route, fp_contract: FpContract) -> Builder {
+    let args = BuildArgs { hints, profile, route, fp_contract, ..BuildArgs::default() };
+    Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done")
+}
+
+fn by(route: Route, hints: HintMode, profile: Profile, package: &str) -> Vec<Entry> {
+    audits(&builder(hints, profile, route, FpContract::Off), package, &ARCHS)
+}
+
+/// Marked latches, pragmas, loops and global loads in SASS.
+type Figures = (usize, usize, usize, usize);
+
+fn figures(entry: &Entry) -> BTreeMap<&str, Figures> {
+    let of = |kernel: &'_ cargo_latch::audit::Kernel| {
+        let sass = kernel.sass.expect("NVIDIA's tools are here");
+        (kernel.marked_latches, kernel.pragmas, sass.loops, sass.global_loads)
+    };
+    entry.kernels.iter().map(|kernel| (kernel.name.as_str(), of(kernel))).collect()
+}
+
+#[test]
+fn both_routes_have_the_same_table() {
+    for hints in [HintMode::Llvm, HintMode::Mir] {
+        let llc = by(Route::Llc, hints, Profile::Release, "nounroll");
+        let nvvm = by(Route::Nvvm, hints, Profile::Release, "nounroll");
+        for (llc, nvvm) in llc.iter().zip(&nvvm) {
+            assert_eq!((llc.route, nvvm.route), (Route::Llc, Route::Nvvm));
+            assert_eq!(figures(llc), figures(nvvm), "{}", llc.arch);
+            assert_eq!(llc.hints, nvvm.hints, "{}", llc.arch);
+            let found = figures(nvvm);
+            assert_eq!(found["taps_default"], (0, 0, 0, 8), "{}", llc.arch);
+            assert_eq!(found["taps_rolled"], (1, 1, 1, 2), "{}", llc.arch);
+            assert_eq!(found["rolled_in_device_fn"], (1, 1, 1, 1), "{}", llc.arch);
+            assert!(nvvm.hints.iter().all(|hint| hint.status == Status::Honoured), "{:?}", nvvm.hints);
+        }
+    }
+}
+
+#[test]
+fn an_unoptimized_build_has_one_pragma_for_each_hinted_loop_and_assembles() {
+    for entry in by(Route::Nvvm, HintMode::Llvm, Profile::Dev, "nounroll") {
+        for (name, (marked, pragmas, ..)) in figures(&entry) {
+            assert_eq!(marked, pragmas, "{name} on {}", entry.arch);
+        }
+        assert!(entry.hints.iter().all(|hint| hint.status == Status::Honoured), "{:?}", entry.hints);
+    }
+}
+
+/// Kernels with a loop under `#[unroll]` that libNVVM leaves in place: it does not see that the trip count is constant. Those
+/// of the version that Latch fetches; an installed toolkit may have another.
+const LEFT_BY_LIBNVVM: [&str; 5] =
+    ["slice_elements", "slices_in_step", "array_elements", "numbered_elements", "triangle_with_diagonal"];
+
+#[test]
+fn where_libnvvm_does_otherwise_the_audit_says_so() {
+    let builder = builder(HintMode::Llvm, Profile::Release, Route::Nvvm, FpContract::Off);
+    let version = &builder.tools.cuda.as_ref().expect("NVIDIA's tools are here").version;
+    let llc = by(Route::Llc, HintMode::Llvm, Profile::Release, "unroll");
+    for (llc, nvvm) in llc.iter().zip(&audits(&builder, "unroll", &ARCHS)) {
+        let (by_llc, by_nvvm) = (figures(llc), figures(nvvm));
+        let otherwise: BTreeSet<&str> = by_llc.keys().copied().filter(|name| by_llc[name] != by_nvvm[name]).collect();
+        let dropped: BTreeSet<&str> = dropped_but_kept(nvvm, llc).collect();
+        assert_eq!(otherwise, dropped, "{}", llc.arch);
+        if version == WHEEL_VERSION {
+            assert_eq!(dropped, BTreeSet::from(LEFT_BY_LIBNVVM), "{}", llc.arch);
+        }
+        assert_eq!(dropped_but_kept(llc, nvvm).count(), 0, "{}", llc.arch);
+    }
+}
+
+/// The functions with a hint that one entry has dropped, with a reason, and the other has kept.
+fn dropped_but_kept<'a>(one: &'a Entry, other: &'a Entry) -> impl Iterator<Item = &'a str> {
+    let pairs = one.hints.iter().zip(&other.hints);
+    let dropped = pairs.filter(|(one, other)| one.status == Status::Dropped && other.status == Status::Honoured);
+    dropped.flat_map(|(hint, _)| {
+        assert!(hint.reason.is_some(), "{hint:?}");
+        hint.instances.iter().map(|instance| instance.function.as_str())
+    })
+}
+
+#[test]
+fn what_is_left_of_a_hint_is_read_from_libnvvms_own_ptx() {
+    for profile in [Profile::Release, Profile::Dev] {
+        let builder = builder(HintMode::Llvm, profile, Route::Nvvm, FpContract::Off);
+        for package in ["nounroll", "unroll"] {
+            let kernels = builder.workspace.kernel_crates(&[package.to_owned()]).expect("it is a kernel crate");
+            let built = builder.build(&kernels[0], &archs(&["sm_100"])[0], None).expect("it builds");
+            let ptx = fs::read_to_string(&built.ptx).expect("the PTX is there");
+            let left: Vec<_> = built.report.hints.iter().flat_map(|hint| &hint.left).collect();
+            assert!(left.len() > 10, "{package}, {profile}");
+            for found in left {
+                let label = format!("\n{}:", found.header);
+                assert!(found.header.starts_with("$L__BB") && ptx.contains(&label), "{package}, {profile}: {found:?}");
+            }
+        }
+    }
+}
+
+/// The kernel's PTX and machine code.
+fn code(route: Route, fp_contract: FpContract) -> [String; 2] {
+    let (route, fp_contract) = (route.to_string(), if fp_contract == FpContract::On { "on" } else { "off" });
+    ["ptx", "sass"].map(|stage| {
+        let options = ["-p", "nounroll", "--hints", "llvm", "--arch", "sm_100"];
+        let choice = ["--route", &route, "--fp-contract", fp_contract];
+        let output =
+            latch(&checkout(), &[&["inspect", "taps_rolled", "--emit", stage][..], &options, &choice].concat());
+        assert!(output.status.success(), "{}", shown(&output));
+        String::from_utf8(output.stdout).expect("it is text")
+    })
+}
+
+#[test]
+fn products_and_sums_are_fused_on_demand_alone_by_both_routes() {
+    for route in [Route::Llc, Route::Nvvm] {
+        let [ptx, sass] = code(route, FpContract::Off);
+        assert!(ptx.contains("mul.rn.f32") && ptx.contains("add.rn.f32") && !ptx.contains("fma"), "{route}: {ptx}");
+        assert!(sass.contains("FMUL") && sass.contains("FADD") && !sass.contains("FFMA"), "{route}: {sass}");
+        let [ptx, sass] = code(route, FpContract::On);
+        assert!(ptx.contains("fma.rn.f32") && !ptx.contains("mul.rn.f32"), "{route}: {ptx}");
+        assert!(sass.contains("FFMA") && !sass.contains("FMUL"), "{route}: {sass}");
+    }
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], said: &str) {
+    let output = latch(&checkout(), &[arguments, &["-p", "nounroll", "--hints", "llvm"]].concat());
+    let text = shown(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
+fn an_older_architecture_is_refused_with_the_other_routes_name() {
+    let said = "error: libNVVM takes what Rust writes for sm_100 and later: take `--route llc` for sm_90";
+    refused(&["build", "--route", "nvvm", "--arch", "sm_100,sm_90"], said);
+}
+
+#[test]
+fn the_linker_asks_libnvvm_itself_which_architectures_it_takes() {
+    let builder = builder(HintMode::Llvm, Profile::Release, Route::Nvvm, FpContract::Off);
+    let libnvvm = builder.tools.cuda.as_ref().ok().and_then(|cuda| cuda.libnvvm.clone()).expect("it is here");
+    let linker = setup::latch_link().expect("the linker has been built");
+    let nothing = checkout().join("README.md");
+    let output = Command::new(linker)
+        .args(["--route", "nvvm", "--target-cpu", "sm_90", "-o", "never.ptx", "--libnvvm"])
+        .args([&libnvvm, &nothing])
+        .output()
+        .expect("it runs");
+    let said = "libNVVM compiles for sm_90 only what LLVM 7 wrote";
+    assert!(
+        shown(&output).contains(said) && shown(&output).contains("take `--route llc` for sm_90"),
+        "{}",
+        shown(&output)
+    );
+}
+
+#[test]
+fn libnvvm_shows_no_module_that_it_has_optimized() {
+    let arguments = ["inspect", "taps_rolled", "--emit", "llvm-opt", "--route", "nvvm", "--arch", "sm_100"];
+    refused(&arguments, "error: libNVVM shows no module that it has optimized");
+}
+
+/// A CUDA toolkit with the two tools that Latch asks for, and nothing else.
+fn toolkit_without_libnvvm(folder: &Path, builder: &Builder) {
+    let cuda = builder.tools.cuda.as_ref().expect("NVIDIA's tools are here");
+    fs::create_dir(folder.join("bin")).expect("it can be made");
+    for tool in [&cuda.ptxas, &cuda.nvdisasm] {
+        symlink(tool, folder.join("bin").join(tool.file_name().expect("a tool has a name"))).expect("it can be made");
+    }
+}
+
+#[test]
+fn a_toolkit_without_libnvvm_is_named_with_the_ways_out() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    toolkit_without_libnvvm(folder.path(), &builder(HintMode::Llvm, Profile::Release, Route::Llc, FpContract::Off));
+    let program = setup::beside("cargo-latch").expect("cargo-latch has been built");
+    let run = |route: &str| {
+        Command::new(&program)
+            .args(["build", "-p", "nounroll", "--hints", "llvm", "--arch", "sm_100", "--route", route])
+            .current_dir(checkout())
+            .env("CUDA_HOME", folder.path())
+            .output()
+            .expect("cargo-latch runs")
+    };
+    let output = run("nvvm");
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    for said in ["`--route nvvm` needs libNVVM", "unset CUDA_HOME", "`--route llc` needs none"] {
+        assert!(shown(&output).contains(said), "{said}: {}", shown(&output));
+    }
+    assert!(run("llc").status.success());
+}
+
+#[test]
+fn the_report_names_the_route() {
+    let builder = builder(HintMode::Llvm, Profile::Release, Route::Nvvm, FpContract::Off);
+    let kernels = builder.workspace.kernel_crates(&["nounroll".to_owned()]).expect("it is a kernel crate");
+    let entry = audit(&builder, &kernels[0], &archs(&["sm_100"])[0]).expect("it builds");
+    let report = serde_json::to_value(&entry).expect("a report is plain data");
+    assert_eq!(report["route"], "nvvm");
+}
