@@ -45,7 +45,8 @@ fn a_folder_without_a_workspace() {
 #[test]
 fn a_workspace_without_kernels() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"empty\"\nversion = \"0.1.0\"\n").expect("written");
+    fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"empty\"\nversion = \"0.1.0\"\n[workspace]\n")
+        .expect("written");
     fs::create_dir(folder.path().join("src")).expect("made");
     fs::write(folder.path().join("src/lib.rs"), "").expect("written");
     fails(folder.path(), &["build"], "is a kernel crate: one depends on device-std");
@@ -56,7 +57,7 @@ fn a_kernel_that_does_not_compile_leaves_the_last_ptx_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let manifest = format!(
         "[package]\nname = \"broken\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n\
-         [dependencies]\ndevice-std = {{ path = {:?} }}\n",
+         [dependencies]\ndevice-std = {{ path = {:?} }}\n[workspace]\n",
         checkout().join("device-std")
     );
     let source = "#![no_std]\n#![feature(abi_gpu_kernel)]\n#[device_std::kernel]\npub fn good() {}\n";
@@ -89,7 +90,7 @@ fn a_hint_that_makes_no_sense_is_an_error_at_its_place() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let manifest = format!(
         "[package]\nname = \"hints\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n\
-         [dependencies]\ndevice-std = {{ path = {:?} }}\n",
+         [dependencies]\ndevice-std = {{ path = {:?} }}\n[workspace]\n",
         checkout().join("device-std")
     );
     let source = "#![no_std]\n#![feature(abi_gpu_kernel)]\n#[device_std::kernel]\npub fn k() {\n    #[nounroll(2)]\n    loop {}\n}\n";
