@@ -22,6 +22,24 @@ fn the_demonstration_prints_the_readmes_table() {
     assert_eq!(lines(block.trim_start_matches('\n')), lines(&printed));
 }
 
+/// Words, with the PTX's line left out: it moves with the compiler's own crates.
+fn words(text: &str) -> Vec<&str> {
+    let (start, rest) = text.split_once("PTX line ").expect("a fault names its line");
+    start.split_whitespace().chain(rest.split_whitespace().skip(1)).collect()
+}
+
+#[test]
+fn the_command_that_runs_a_kernel_says_what_the_readme_shows() {
+    let readme = readme();
+    let (_, rest) = readme.split_once("$ ./latch run ").expect("the README shows the command");
+    let (command, rest) = rest.split_once('\n').expect("its output follows");
+    let shown_there = rest.split("```").next().expect("the block ends");
+    let arguments: Vec<&str> = ["run"].into_iter().chain(command.split_whitespace()).collect();
+    let ran = latch(&checkout(), &arguments);
+    assert_eq!(ran.status.code(), Some(1), "{}", shown(&ran));
+    assert_eq!(words(shown_there), words(&String::from_utf8_lossy(&ran.stderr)));
+}
+
 #[test]
 fn the_readme_starts_with_the_two_commands() {
     let readme = readme();
@@ -48,7 +66,8 @@ fn every_command_is_in_the_readme_and_every_command_of_the_readme_exists() {
         assert!(named.iter().any(|named| readme.contains(named)), "`{command}` is not in the README");
     }
     for (at, _) in readme.match_indices("cargo latch ") {
-        let word = readme[at + "cargo latch ".len()..].split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+        let word =
+            readme[at + "cargo latch ".len()..].split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
         assert!(commands.contains(&word), "the README names `cargo latch {word}`");
     }
 }

@@ -17,6 +17,7 @@ pub mod demo;
 pub mod doctor;
 pub mod gate;
 pub mod inspect;
+pub mod run;
 pub mod setup;
 pub mod test;
 
@@ -35,6 +36,7 @@ pub struct Cli {
 enum Command {
     Build(build::Args),
     Inspect(inspect::Args),
+    Run(run::Args),
     Audit(audit::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
@@ -48,6 +50,7 @@ impl Command {
         match self {
             Self::Build(args) => build::run(&args),
             Self::Inspect(args) => inspect::run(&args),
+            Self::Run(args) => run::run(&args),
             Self::Audit(args) => audit::run(&args),
             Self::Demo(args) => demo::run(&args),
             Self::Test(args) => test::run(&args),
