@@ -156,6 +156,20 @@ define i32 @own(i32 %x) noinline {
 }
 
 #[test]
+fn what_an_object_defines_serves_members_too() {
+    let help = bitcode(
+        "declare i32 @own(i32)\ndefine i32 @help(i32 %x) noinline {\n  %y = call i32 @own(i32 %x)\n  ret i32 %y\n}",
+    );
+    let other = bitcode("define i32 @own(i32 %x) noinline {\n  %y = mul i32 %x, 11\n  ret i32 %y\n}");
+    let ptx = Scene::with(CALLS_HELP)
+        .object("b.o", "define i32 @own(i32 %x) noinline {\n  %y = mul i32 %x, 7\n  ret i32 %y\n}")
+        .input("liba.rlib", &archive(&[("help.o", &help), ("other.o", &other)]))
+        .link(&["-O0"])
+        .unwrap();
+    assert!(ptx.contains(", 7;") && !ptx.contains(", 11;"), "{ptx}");
+}
+
+#[test]
 fn weak_definitions_of_members_serve_and_give_way() {
     let weak = bitcode(
         "define weak i32 @help(i32 %x) noinline {\n  %y = mul i32 %x, 11\n  ret i32 %y\n}\ndefine weak void @unused() {\n  ret void\n}",

@@ -100,7 +100,12 @@ fn phis<'ctx>(block: BasicBlock<'ctx>) -> Vec<PhiValue<'ctx>> {
 
 /// Moves what `phi` takes from the old latches into a phi of the new one. LLVM's C API cannot remove an edge from a phi,
 /// so the phi is replaced by a new one.
-fn split_phi<'ctx>(builder: &Builder<'ctx>, phi: PhiValue<'ctx>, old: &HashSet<BasicBlock<'ctx>>, new: BasicBlock<'ctx>) {
+fn split_phi<'ctx>(
+    builder: &Builder<'ctx>,
+    phi: PhiValue<'ctx>,
+    old: &HashSet<BasicBlock<'ctx>>,
+    new: BasicBlock<'ctx>,
+) {
     let (from_latches, from_outside): (Vec<_>, Vec<_>) = phi.get_incomings().partition(|(_, from)| old.contains(from));
     let name = phi.get_name().to_string_lossy().into_owned();
     let ty = phi.as_basic_value().get_type();

@@ -229,6 +229,68 @@ fn the_loop_left_of_a_partly_unrolled_one_still_names_its_site() {
 }
 
 #[test]
+fn the_latch_of_an_outer_loop_is_not_copied_into_the_blocks_before_it() {
+    let text = "
+define ptx_kernel void @f() {
+entry:
+  enter 0
+  br label %outer
+outer:
+  %p = phi i32 [ 247, %entry ], [ 248, %between ], [ %p, %inner ]
+  %q = phi i32 [ 28, %entry ], [ 29, %between ], [ %p, %inner ]
+  body 0
+  enter 1
+  call void @at_outer(i32 %q)
+  %c = call i1 @flip()
+  br i1 %c, label %inner, label %between
+between:
+  call void @at_between(i32 182)
+  br label %outer
+inner:
+  body 1
+  call void @at_inner(i32 %q)
+  %d = call i32 @choose()
+  switch i32 %d, label %inner [ i32 0, label %between
+                                i32 1, label %outer ]
+}
+declare void @at_outer(i32)
+declare void @at_between(i32)
+declare void @at_inner(i32)
+declare i1 @flip()
+declare i32 @choose()";
+    for level in LEVELS {
+        let after = after(text, level);
+        assert_eq!((after.sites(), after.pragmas), (vec![0, 1], 2), "O{level}:\n{}", after.text);
+    }
+}
+
+#[test]
+fn an_id_that_was_left_behind_does_not_take_a_latchs_place() {
+    let text = "
+define ptx_kernel void @f(ptr %x, i1 %skip) {
+entry:
+  br i1 %skip, label %exit, label %loop
+loop:
+  %value = load volatile i32, ptr %x
+  %again = icmp eq i32 %value, 0
+  br i1 %again, label %loop, label %edge, !llvm.loop !0
+edge:
+  br label %exit, !llvm.loop !2
+exit:
+  %done = phi i32 [ 0, %entry ], [ 1, %edge ]
+  store i32 %done, ptr %x
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!\"llvm.loop.unroll.disable\"}
+!2 = distinct !{!2, !3}
+!3 = !{!\"llvm.loop.unroll.count\", i32 2}";
+    let context = Context::create();
+    let module = parse(&context, text);
+    assert_eq!(pragmas(&module, "3"), 1);
+}
+
+#[test]
 fn nothing_is_done_for_loops_that_are_printed_without_pragma() {
     let context = Context::create();
     let module =

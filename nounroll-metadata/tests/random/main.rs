@@ -79,14 +79,33 @@ fn calls_in_loops(module: &Module<'_>) -> BTreeMap<String, BTreeSet<String>> {
     forest.ids().map(|id| (name(&graph, forest.get(id).header), calls(id))).collect()
 }
 
-/// Is a loop of the optimized module, which calls these, a copy of the loop with this header? Then it runs through that
-/// header, which no inner loop does, and not through the header of a loop around it. (It may run through other blocks than
-/// it did: where loops share their ways back, LLVM gives each a copy.)
-fn is_copy(calls: &BTreeSet<String>, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
-    let own = &original[header];
-    let is_around = |other: &BTreeSet<String>| other != own && other.is_superset(own);
-    let mut around = original.iter().filter(|(_, blocks)| is_around(blocks)).map(|(header, _)| header);
-    calls.contains(header) && !around.any(|header| calls.contains(header))
+/// The loops of the optimized module, by header: what is called in them, and what in the loops inside them.
+struct Optimized {
+    calls: BTreeMap<String, BTreeSet<String>>,
+    inner_calls: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Optimized {
+    fn of(module: &Module<'_>) -> Optimized {
+        let (calls, blocks) = (calls_in_loops(module), loops(module));
+        let inner = |header: &String| {
+            let is_inner = |other: &&String| *other != header && blocks[*other].is_subset(&blocks[header]);
+            blocks.keys().filter(is_inner).flat_map(|other| calls[other].clone()).collect()
+        };
+        let inner_calls = blocks.keys().map(|header| (header.clone(), inner(header))).collect();
+        Optimized { calls, inner_calls }
+    }
+
+    /// Is the loop with one header a copy of the original loop with the other? Then it runs through that header, which no
+    /// inner loop does, and not through the header of a loop around it, unless both have become one. (It may run through
+    /// other blocks than it did: where loops share their ways back, LLVM gives each a copy.)
+    fn is_copy(&self, of: &str, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
+        let own = &original[header];
+        let is_around = |other: &BTreeSet<String>| other != own && other.is_superset(own);
+        let mut around = original.iter().filter(|(_, blocks)| is_around(blocks)).map(|(header, _)| header);
+        let is_outer = around.any(|around| self.calls[of].contains(around));
+        self.calls[of].contains(header) && !(is_outer && self.inner_calls[of].contains(header))
+    }
 }
 
 /// What is left of a hint is a copy of its loop; and while there is a copy of a rolled loop, something is left of the hint.
@@ -96,24 +115,23 @@ fn check_places(
     outcomes: &[HintOutcome],
     original: &BTreeMap<String, BTreeSet<String>>,
 ) -> Result<(), String> {
-    let calls = calls_in_loops(module);
+    let optimized = Optimized::of(module);
     let honoured: Vec<(&HintOutcome, &str)> =
         outcomes.iter().filter_map(|outcome| Some((outcome, outcome.verdict.as_ref().ok()?.header.as_str()))).collect();
     let left = surviving_loops(module);
     for left in &left {
         let fits = |(outcome, header): &(&HintOutcome, &str)| {
-            outcome.site == left.site && is_copy(&calls[&left.header], header, original)
+            outcome.site == left.site && optimized.is_copy(&left.header, header, original)
         };
         if !honoured.iter().any(fits) {
-            return Err(format!("{left:?} runs {:?}", calls[&left.header]));
+            return Err(format!("{left:?} runs {:?}", optimized.calls[&left.header]));
         }
     }
     for (outcome, header) in honoured.iter().filter(|(outcome, _)| outcome.factor == 1) {
-        for (at, calls) in &calls {
-            let is_lost = left.iter().all(|left| left.site != outcome.site);
-            if is_copy(calls, header, original) && is_lost {
-                return Err(format!("{at} runs {calls:?} and has lost the hint of {}", outcome.site));
-            }
+        let is_lost = left.iter().all(|left| left.site != outcome.site);
+        let copy = optimized.calls.keys().find(|at| optimized.is_copy(at, header, original));
+        if let Some(copy) = copy.filter(|_| is_lost) {
+            return Err(format!("{copy} runs {:?} and has lost the hint of {}", optimized.calls[copy], outcome.site));
         }
     }
     Ok(())
