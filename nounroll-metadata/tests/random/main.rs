@@ -191,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 150,
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(22),
+        rng_seed: RngSeed::Fixed(7),
         ..ProptestConfig::default()
     })]
 
