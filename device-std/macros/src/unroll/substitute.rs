@@ -130,7 +130,11 @@ impl Copier<'_> {
             return Ok(Some(self.pastes.add(parts)));
         }
         let text: String = parts.iter().map(part_text).collect();
-        Ok(Some(Ident::new(&text, first.span())))
+        let Ok(mut name) = syn::parse_str::<Ident>(&text) else {
+            return Err(syn::Error::new(first.span(), format!("`{text}`, which this pastes together, is no name")));
+        };
+        name.set_span(first.span());
+        Ok(Some(name))
     }
 
     /// One part of a paste, after its first, with the loop's name replaced.
@@ -138,7 +142,7 @@ impl Copier<'_> {
         let error = |message: &str| syn::Error::new(part.span(), message);
         match part {
             TokenTree::Ident(name) => match self.visible.get(&name.to_string()) {
-                Some(value) => value.part_token(name.span()).map_err(error),
+                Some(value) => value.part(name.span()).map_err(error),
                 None if self.joins && self.all.contains_key(&name.to_string()) => {
                     Err(error(&format!("`{name}` is bound anew here, and is no name of the loop any more")))
                 }

@@ -138,6 +138,8 @@ fn only_the_loops_own_names_are_pasted() {
     assert_refused("for i in 0..4 { let i = 3; let a~i = 0; }", "bound anew");
     assert_refused("for i in 0..4 { let a~i~2.5 = 0; }", "only a whole number or an identifier");
     assert_refused("for i in -1..4 { t.i; }", "no index of a tuple");
+    assert_refused("for x in (n, m) { let f~x = 0; }", "`fn`, which this pastes together, is no name");
+    assert_expands("for x in (r#type, m) { let r#in~x = 0; }", "let intype = 0; let inm = 0;");
 }
 
 #[test]
@@ -154,8 +156,8 @@ fn tokens_of_other_macros_are_read_where_they_can_be() {
         "for i in 1..=1 { m!(@ t.i x~i); macro_rules! k { ($i:expr) => { $i + i } } }",
         "m!(@ t.1 x1); macro_rules! k { ($i:expr) => { $i + i } }",
     );
-    // Where nothing in them is the loop's, they stay as they are, the comma that Rust does not need included.
-    assert_expands("for i in 1..=1 { m!(match x { _ => {}, }); }", "m!(match x { _ => {}, });");
+    // Where nothing in them is the loop's, not one token changes: `0.1` would be printed as three.
+    assert_expands("for i in 1..=1 { m!(t.0.1); }", "m!(t.0.1);");
 }
 
 #[test]
@@ -195,8 +197,12 @@ fn inner_loops_closures_and_items_keep_their_jumps() {
         "{ fn f() { loop { break } } }",
         "'other: loop { break 'other; }",
         "async { loop { break } };",
+        // No program, but the compiler's to refuse.
+        "let f = || break;",
+        "fn f~i() { continue }",
+        "const { break };",
     ] {
-        assert_expands(&format!("for i in 0..1 {{ {body} }}"), body);
+        assert_expands(&format!("for i in 0..1 {{ {body} }}"), &body.replace("~i", "0"));
     }
     assert_expands("for i in 0..1 { for k in { break } {} }", "'unroll_end: { { for k in { break 'unroll_end } {} } }");
 }

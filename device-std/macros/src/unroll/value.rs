@@ -1,6 +1,6 @@
 //! One value of the loop, and what it looks like in each place where the loop's name can stand.
 
-use proc_macro2::{Literal, Span};
+use proc_macro2::{Literal, Span, TokenTree};
 use quote::quote_spanned;
 use syn::{Expr, ExprLit, ExprUnary, GenericArgument, Index, Lit, LitInt, Member, UnOp};
 
@@ -136,28 +136,23 @@ impl Value {
     }
 
     /// The value as a part of a pasted name.
-    pub fn part(&self) -> Result<String, &'static str> {
+    pub fn part(&self, span: Span) -> Result<TokenTree, &'static str> {
         match self {
             Value::Integer(integer) if integer.number < 0 => Err("a negative number cannot be part of a name"),
-            Value::Integer(integer) => Ok(integer.number.to_string()),
-            Value::Expression(_) => match self.path().and_then(|path| path.path.get_ident()) {
-                Some(name) => Ok(unraw(name)),
-                None => Err("only a whole number or a single identifier can be part of a name"),
-            },
-        }
-    }
-
-    /// The value as a token of a paste that an inner `unroll!` has still to join.
-    pub fn part_token(&self, span: Span) -> Result<proc_macro2::TokenTree, &'static str> {
-        let part = self.part()?;
-        Ok(match self {
             Value::Integer(integer) => {
                 let mut literal = Literal::i128_unsuffixed(integer.number);
                 literal.set_span(span);
-                literal.into()
+                Ok(literal.into())
             }
-            Value::Expression(_) => proc_macro2::Ident::new(&part, span).into(),
-        })
+            Value::Expression(_) => match self.path().and_then(|path| path.path.get_ident()) {
+                Some(name) => {
+                    let mut name = name.clone();
+                    name.set_span(span);
+                    Ok(name.into())
+                }
+                None => Err("only a whole number or a single identifier can be part of a name"),
+            },
+        }
     }
 }
 
