@@ -320,10 +320,15 @@ fn a_variable_that_changes_is_no_constant() {
             let mut site = \"nounroll|t|lib.rs|5|1\";
             f(&mut site);
             for _ in 0..n { __latch_loop_body(site, 1); }
+        }
+        #[unsafe(no_mangle)]
+        pub fn argument(n: usize, mut site: &'static str) {
+            if n > 3 { site = \"nounroll|t|lib.rs|5|1\"; }
+            for _ in 0..n { __latch_loop_body(site, 1); }
         }";
     for level in [0, 3] {
         let compiled = Session::new("changes", level).compile("t", source);
-        assert_eq!(compiled.count("does not name its site by a constant"), 1, "{}", compiled.messages);
+        assert_eq!(compiled.count("does not name its site by a constant"), 2, "{}", compiled.messages);
     }
 }
 
