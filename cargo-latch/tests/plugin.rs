@@ -154,14 +154,15 @@ fn one_that_was_changed_is_built_again() {
     let machine = Machine::new();
     let plugin = machine.plugin();
     let built = fs::read(&plugin).unwrap();
-    let damages: [(&str, &dyn Fn(&Path)); 4] = [
-        ("cut short", &|plugin| fs::write(plugin, &built[..3]).unwrap()),
-        ("edited", &|plugin| fs::write(plugin, "edited").unwrap()),
-        ("emptied", &|plugin| fs::write(plugin, "").unwrap()),
-        ("without checksum", &|plugin| fs::remove_file(plugin.with_extension("sha256")).unwrap()),
+    let checksum = plugin.with_extension("sha256");
+    let damages: [(&str, &Path, &[u8]); 4] = [
+        ("cut short", &plugin, &built[..3]),
+        ("edited", &plugin, b"edited"),
+        ("emptied", &plugin, b""),
+        ("with another checksum", &checksum, b"0123"),
     ];
-    for (number, (what, damage)) in damages.into_iter().enumerate() {
-        damage(&plugin);
+    for (number, (what, file, contents)) in damages.into_iter().enumerate() {
+        fs::write(file, contents).unwrap();
         assert_eq!(machine.plugin(), plugin, "{what}");
         assert_eq!(machine.builds(), number + 2, "{what}");
         assert!(fs::read_to_string(&plugin).unwrap().trim().parse::<u128>().is_ok(), "{what}");
