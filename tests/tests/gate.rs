@@ -188,6 +188,24 @@ fn a_loop_that_ptxas_has_unrolled_is_missed_at_its_hint() {
 }
 
 #[test]
+fn a_hint_whose_marker_was_erased_is_missed() {
+    let mut builder = builder(&fixture("gate"), HintMode::Llvm, Profile::Release);
+    builder.extras.lines = true;
+    let kernels = kernel_crate(&builder, "gate");
+    let config = LatchToml::default();
+    let arch = archs(&["sm_90"]).remove(0);
+    let mut built = builder.build(&kernels, &arch, None).expect("the kernels build");
+    let kept = line(&fixture("gate").join("src/lib.rs"), "// kept");
+    // As if a pass before the link stage had erased the markers of one loop.
+    built.report.hints.retain(|record| !record.site.contains(&format!("|{kept}|")));
+    let audited = audit_of(&builder, &kernels, &arch, &built).expect("it can be audited");
+    let found = gate::findings(&audited, &config, &config.hints.levels(None), &kernels.folder).expect("no budgets");
+    assert!(gate::is_denied(&found));
+    let lost = found.iter().find(|found| found.title.contains("its marker was lost")).expect("it is told");
+    assert_eq!(lost.functions, ["taps"]);
+}
+
+#[test]
 fn changes_since_an_earlier_audit_are_printed_and_fail_nothing() {
     let audit = ["audit", "--hints", "llvm", "--level", "warn"];
     let folder = tempfile::tempdir().expect("a folder can be made");

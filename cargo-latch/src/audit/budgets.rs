@@ -203,8 +203,7 @@ mod tests {
             cost(CostKind::Call, 4),
         ];
         let kernel = KernelCode { name: "taps".to_owned(), loops: Vec::new(), costs };
-        let report = sass::Report { arch: "sm_90".to_owned(), kernels: Vec::new(), warnings: Vec::new() };
-        MachineCode { report, kernels: vec![kernel], has_lines: with_lines }
+        MachineCode::of_kernels(vec![kernel], with_lines)
     }
 
     const ALL: &str = "[[kernel]]\nname = \"taps\"\nloops = 2\nglobal_loads = { max = 1 }\nregisters = { min = 4, max = 9 }\n\

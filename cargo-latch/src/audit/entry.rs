@@ -65,6 +65,9 @@ pub struct Hint {
     /// Its column, in characters, from 1. For messages; no part of the report.
     #[serde(skip)]
     pub column: u32,
+    /// The line of the loop's last brace, and the function around it, where the source is the audited package's. For messages.
+    #[serde(skip)]
+    pub extent: Option<(u32, String)>,
     /// What it asks for.
     pub kind: Kind,
     /// Null for nounroll, 0 for full, else the copies; null too where instances differ.
@@ -112,6 +115,12 @@ pub struct Kernel {
 }
 
 impl Hint {
+    /// Drops a hint that has no instance.
+    pub fn drop_whole(&mut self, reason: &str) {
+        self.status = Status::Dropped;
+        self.reason = Some(reason.to_owned());
+    }
+
     /// Drops the hint in one of its functions.
     pub fn drop_in(&mut self, function: &str, reason: &str) {
         for instance in self.instances.iter_mut().filter(|instance| instance.function == function) {

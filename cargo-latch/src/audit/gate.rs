@@ -15,6 +15,8 @@ use super::{Audited, budgets};
 use crate::config::{Figure, HintLevels, LatchToml, Level, ReasonKind};
 use crate::diagnose::{Diagnostic, Place, reasons};
 
+const UNKNOWN: &str = "no reason is known";
+
 /// Everything that there is to say of one audit.
 pub fn findings(audited: &Audited, config: &LatchToml, levels: &HintLevels, folder: &Path) -> Result<Vec<Diagnostic>> {
     let mut found = hints(&audited.entry.hints, levels, folder);
@@ -37,11 +39,15 @@ pub fn hints(hints: &[Hint], levels: &HintLevels, folder: &Path) -> Vec<Diagnost
 fn of_hint(hint: &Hint, levels: &HintLevels, folder: &Path) -> Vec<Diagnostic> {
     if hint.status == Status::NotCompiled {
         let reason = hint.reason.as_deref().unwrap_or(reasons::UNUSED);
-        return vec![message(hint, reason, "was not compiled", levels, folder)];
+        return vec![of_whole(hint, message(hint, reason, "was not compiled", levels, folder))];
+    }
+    if hint.status == Status::Dropped && hint.instances.is_empty() {
+        let reason = hint.reason.as_deref().unwrap_or(UNKNOWN);
+        return vec![of_whole(hint, message(hint, reason, "was not honoured", levels, folder))];
     }
     let mut found: Vec<(&str, Diagnostic)> = Vec::new();
     for instance in hint.instances.iter().filter(|instance| instance.status == Status::Dropped) {
-        let reason = instance.reason.as_deref().unwrap_or("no reason is known");
+        let reason = instance.reason.as_deref().unwrap_or(UNKNOWN);
         let known = found.iter().position(|(known, _)| *known == reason);
         let at = known.unwrap_or_else(|| {
             found.push((reason, message(hint, reason, "was not honoured", levels, folder)));
@@ -53,6 +59,11 @@ fn of_hint(hint: &Hint, levels: &HintLevels, folder: &Path) -> Vec<Diagnostic> {
         }
     }
     found.into_iter().map(|(_, diagnostic)| diagnostic).collect()
+}
+
+/// What is known of a hint without instance: the function of the source.
+fn of_whole(hint: &Hint, diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic { functions: hint.extent.iter().map(|(_, function)| function.clone()).collect(), ..diagnostic }
 }
 
 fn message(hint: &Hint, reason: &str, what: &str, levels: &HintLevels, folder: &Path) -> Diagnostic {

@@ -11,6 +11,7 @@
 //! be taken for an inner one's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -28,6 +29,8 @@ pub struct MachineCode {
     pub kernels: Vec<KernelCode>,
     /// Is the source line of any instruction known?
     pub has_lines: bool,
+    /// The source lines of all instructions.
+    written: BTreeSet<SourceLine>,
 }
 
 /// What messages may want to show of one kernel, with all that it can call.
@@ -103,13 +106,22 @@ impl MachineCode {
         let module = Nvdisasm::new(&cuda.nvdisasm).disassemble(&cubin)?;
         let program = Program::of(&module);
         let report = sass::Report::of(&cubin, &program)?;
-        let mut instructions = module.sections.iter().flat_map(|section| &section.instructions);
-        let has_lines = instructions.any(|instruction| instruction.source.is_some());
-        Ok(MachineCode {
-            report,
-            kernels: program.kernels().map(|kernel| KernelCode::of(&kernel)).collect(),
-            has_lines,
-        })
+        let instructions = module.sections.iter().flat_map(|section| &section.instructions);
+        let written: BTreeSet<SourceLine> = instructions.filter_map(|i| i.source.as_ref()).flat_map(lines_of).collect();
+        let kernels = program.kernels().map(|kernel| KernelCode::of(&kernel)).collect();
+        Ok(MachineCode { report, kernels, has_lines: !written.is_empty(), written })
+    }
+
+    /// Made by hand, for tests.
+    #[cfg(test)]
+    pub fn of_kernels(kernels: Vec<KernelCode>, has_lines: bool) -> MachineCode {
+        let report = sass::Report { arch: "sm_90".to_owned(), kernels: Vec::new(), warnings: Vec::new() };
+        MachineCode { report, kernels, has_lines, written: BTreeSet::new() }
+    }
+
+    /// Was any instruction written in these lines of a file?
+    pub fn has_code_of(&self, file: &Path, lines: RangeInclusive<u32>) -> bool {
+        self.written.iter().any(|written| lines.contains(&written.line) && is_same_file(&written.file, file))
     }
 
     /// Says of every loop which of the hints at these lines it belongs to.
@@ -253,8 +265,7 @@ mod tests {
             loops: loops.to_vec(),
             costs: Vec::new(),
         };
-        let report = sass::Report { arch: "sm_90".to_owned(), kernels: Vec::new(), warnings: Vec::new() };
-        let mut code = MachineCode { report, kernels: kernels.iter().map(kernel).collect(), has_lines: true };
+        let mut code = MachineCode::of_kernels(kernels.iter().map(kernel).collect(), true);
         code.attribute(&[line(20), line(10)]);
         code
     }

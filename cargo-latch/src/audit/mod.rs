@@ -5,7 +5,7 @@
 //! passes, and [`against`] what has changed.
 //!
 //! With source lines in the machine code, a `#[nounroll]` is followed there too: the loops that the optimizer has left of it
-//! must be loops whose jump back was written at its line ([`held_to_machine_code`]).
+//! must be loops whose jump back was written at its line. And a loop that is in the machine code must have a record.
 
 pub mod against;
 mod budgets;
@@ -62,6 +62,7 @@ pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &B
     if let Some(code) = &mut code {
         code.attribute(&lines_of_hints(builder, &built.report)?);
         held_to_machine_code(builder, kernels, built, code, &mut hints)?;
+        drop_lost(kernels, code, &mut hints);
     }
     let entry = Entry {
         package: kernels.name.clone(),
@@ -99,6 +100,17 @@ fn held_to_machine_code(
         of_site.for_each(|hint| hint.drop_in(&record.function, reasons::NOT_IN_MACHINE_CODE));
     }
     Ok(())
+}
+
+/// Where lines are known, drops the hints without record whose loops are in the machine code all the same: something has
+/// erased their markers.
+fn drop_lost(kernels: &KernelCrate, code: &MachineCode, hints: &mut [Hint]) {
+    for hint in hints.iter_mut().filter(|hint| hint.reason.as_deref() == Some(reasons::UNUSED)) {
+        let Some((last, _)) = hint.extent else { continue };
+        if code.has_code_of(&kernels.folder.join(&hint.file), hint.line..=last) {
+            hint.drop_whole(reasons::LOST);
+        }
+    }
 }
 
 /// The source line of every hint that was compiled.
@@ -185,7 +197,8 @@ fn hint((file, line, column): Place, site: &Site, source: Option<&SourceHint>, r
         reason: record.reason.clone(),
         loops_after_opt: record.left.len(),
     });
-    Hint { file, line, column, kind, factor, status, reason, instances: instances.collect() }
+    let extent = source.map(|source| (source.last_line, source.function.clone()));
+    Hint { file, line, column, extent, kind, factor, status, reason, instances: instances.collect() }
 }
 
 fn verdict(source: Option<&SourceHint>, records: &[&HintRecord]) -> (Status, Option<String>) {

@@ -37,6 +37,7 @@ pub fn hint(line: u32, functions: &[(&str, Option<&str>)]) -> Hint {
         file: "src/lib.rs".to_owned(),
         line,
         column: 5,
+        extent: None,
         kind: Kind::Nounroll,
         factor: None,
         status: status(&reason),

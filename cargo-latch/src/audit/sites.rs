@@ -3,11 +3,14 @@
 //! All `.rs` files below the folder of the library's first file are read. A hint in a file that no `mod` names is listed
 //! too, and shows as not compiled.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use codegen_pass::Site;
 use hint_syntax::{Factor, Found, hinted_loops};
+use proc_macro2::Span;
+use syn::visit::Visit;
 use walkdir::WalkDir;
 
 use crate::kernel_crate::KernelCrate;
@@ -21,6 +24,10 @@ pub struct SourceHint {
     pub factor: Option<u64>,
     /// Whether the loop is evaluated while compiling.
     pub in_const: bool,
+    /// The function around it, with modules and types.
+    pub function: String,
+    /// The line of the loop's last brace.
+    pub last_line: u32,
 }
 
 /// The hints of a kernel crate, by file and line.
@@ -41,11 +48,43 @@ fn of_file(kernels: &KernelCrate, path: &Path) -> Result<Vec<SourceHint>> {
     // A file that does not parse is none that was compiled: the compiler would have said so.
     let Ok(file) = syn::parse_file(&text) else { return Ok(Vec::new()) };
     let relative = path.strip_prefix(&kernels.folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
+    let mut ends = Ends::default();
+    ends.visit_file(&file);
     let in_device = hinted_loops(&file).into_iter().filter(|found| found.in_device_fn);
-    Ok(in_device.map(|found| source_hint(kernels, &relative, &found)).collect())
+    Ok(in_device.map(|found| source_hint(kernels, &relative, &found, &ends)).collect())
 }
 
-fn source_hint(kernels: &KernelCrate, file: &str, found: &Found) -> SourceHint {
+/// The last line of every loop, by the place of its keyword. Loops in macro calls are not known: such a loop ends where it
+/// begins.
+#[derive(Default)]
+struct Ends {
+    last_line: BTreeMap<(u32, u32), u32>,
+}
+
+impl Ends {
+    fn add(&mut self, keyword: Span, body: &syn::Block) {
+        self.last_line.insert(hint_syntax::place(keyword), hint_syntax::place(body.brace_token.span.close()).0);
+    }
+}
+
+impl<'ast> Visit<'ast> for Ends {
+    fn visit_expr_for_loop(&mut self, found: &'ast syn::ExprForLoop) {
+        self.add(found.for_token.span, &found.body);
+        syn::visit::visit_expr_for_loop(self, found);
+    }
+
+    fn visit_expr_while(&mut self, found: &'ast syn::ExprWhile) {
+        self.add(found.while_token.span, &found.body);
+        syn::visit::visit_expr_while(self, found);
+    }
+
+    fn visit_expr_loop(&mut self, found: &'ast syn::ExprLoop) {
+        self.add(found.loop_token.span, &found.body);
+        syn::visit::visit_expr_loop(self, found);
+    }
+}
+
+fn source_hint(kernels: &KernelCrate, file: &str, found: &Found, ends: &Ends) -> SourceHint {
     let site = Site {
         kind: found.kind,
         package: kernels.name.clone(),
@@ -58,5 +97,19 @@ fn source_hint(kernels: &KernelCrate, file: &str, found: &Found) -> SourceHint {
         Some(Factor::Copies(copies)) => Some(copies),
         Some(Factor::Expression(_)) | None => None,
     };
-    SourceHint { site, factor, in_const: found.in_const }
+    let last_line = ends.last_line.get(&(found.line, found.column)).copied().unwrap_or(found.line);
+    SourceHint { site, factor, in_const: found.in_const, function: found.function.clone(), last_line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_loop_ends_at_its_brace() {
+        let source = "fn f() {\n    for a in b {\n        while c {\n        }\n    }\n    loop { break }\n}\n";
+        let mut ends = Ends::default();
+        ends.visit_file(&syn::parse_file(source).expect("Rust"));
+        assert_eq!(ends.last_line, BTreeMap::from([((2, 5), 5), ((3, 9), 4), ((6, 5), 6)]));
+    }
 }

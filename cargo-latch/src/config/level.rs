@@ -48,6 +48,8 @@ pub enum ReasonKind {
     Copies,
     /// ptxas unrolled the loop all the same.
     MachineCode,
+    /// The loop was compiled without its hint.
+    Lost,
     /// The loop is in no kernel.
     NotCompiled,
     /// Any other.
@@ -56,7 +58,7 @@ pub enum ReasonKind {
 
 impl ReasonKind {
     /// Every kind.
-    pub const ALL: [ReasonKind; 11] = [
+    pub const ALL: [ReasonKind; 12] = [
         ReasonKind::NeverRepeats,
         ReasonKind::Unreachable,
         ReasonKind::Shape,
@@ -66,6 +68,7 @@ impl ReasonKind {
         ReasonKind::Convergent,
         ReasonKind::Copies,
         ReasonKind::MachineCode,
+        ReasonKind::Lost,
         ReasonKind::NotCompiled,
         ReasonKind::Other,
     ];
@@ -82,6 +85,7 @@ impl ReasonKind {
             ReasonKind::Convergent => "convergent",
             ReasonKind::Copies => "copies",
             ReasonKind::MachineCode => "machine-code",
+            ReasonKind::Lost => "lost",
             ReasonKind::NotCompiled => "not-compiled",
             ReasonKind::Other => "other",
         }
@@ -110,6 +114,7 @@ pub struct HintTable {
     convergent: Option<Level>,
     copies: Option<Level>,
     machine_code: Option<Level>,
+    lost: Option<Level>,
     not_compiled: Option<Level>,
     other: Option<Level>,
 }
@@ -131,6 +136,7 @@ impl HintTable {
             ReasonKind::Convergent => self.convergent,
             ReasonKind::Copies => self.copies,
             ReasonKind::MachineCode => self.machine_code,
+            ReasonKind::Lost => self.lost,
             ReasonKind::NotCompiled => self.not_compiled,
             ReasonKind::Other => self.other,
         }

@@ -9,13 +9,16 @@ use crate::config::ReasonKind;
 
 /// ptxas did not follow the pragma; found in the machine code alone.
 pub const NOT_IN_MACHINE_CODE: &str = "ptxas left no loop of it in the machine code";
+/// A hint without record, whose loop is in the machine code.
+pub const LOST: &str = "its marker was lost: its loop is in the machine code, and nothing says what became of it";
 /// A hint without record.
 pub const UNUSED: &str = "no kernel reaches the loop: its function is never used, or it stands in dead code";
 /// A hint on a loop that runs while compiling.
 pub const IN_CONST: &str = "the loop is evaluated while compiling, where a hint has no meaning";
 
 /// Words by which the linker's own reasons are known, the more special ones first.
-const WORDS: [(&str, ReasonKind); 7] = [
+const WORDS: [(&str, ReasonKind); 8] = [
+    (LOST, ReasonKind::Lost),
     (NOT_IN_MACHINE_CODE, ReasonKind::MachineCode),
     (UNUSED, ReasonKind::NotCompiled),
     (IN_CONST, ReasonKind::NotCompiled),
@@ -55,6 +58,9 @@ pub fn help(reason: &str) -> Option<&'static str> {
         ReasonKind::MachineCode => Some(
             "the optimized LLVM IR and the PTX have the loop; `cargo latch inspect KERNEL --emit hints` shows the way",
         ),
+        ReasonKind::Lost => {
+            Some("this is a fault of Latch, or of a macro around the loop that drops what `#[kernel]` has written")
+        }
         ReasonKind::NotCompiled if reason == IN_CONST => Some("remove the hint"),
         ReasonKind::NotCompiled => Some("call the function from a kernel, or remove it"),
         _ => None,
@@ -71,6 +77,7 @@ mod tests {
             "the optimizer deleted the loop: nothing is left to keep rolled",
             "the loop is still there after optimization: its trip count is no constant",
             NOT_IN_MACHINE_CODE,
+            LOST,
             UNUSED,
             IN_CONST,
         ];
