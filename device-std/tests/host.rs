@@ -163,6 +163,39 @@ fn a_block_barrier_in_a_branch_is_reported() {
 }
 
 #[test]
+fn waiting_for_memory_that_nobody_writes_is_reported() {
+    use device_std::atomic::{Acquire, Atomic, Block};
+    let flag = Atomic::new(0u32);
+    let outcome = Launch::new(1, 6).patience(1000).run(|| {
+        if thread::thread_idx_x() % 4 < 2 {
+            while flag.load(Acquire, Block) == 0 {}
+        }
+        subgroup::barrier();
+    });
+    match &outcome {
+        Err(Error::Stalled { block: [0, 0, 0], threads, operations: 1000 }) => assert_eq!(threads, &[0, 1, 4, 5]),
+        other => panic!("{other:?}"),
+    }
+    assert!(outcome.expect_err("stalled").to_string().contains("threads 0-1, 4-5 have done 1000 atomic operations"));
+}
+
+#[test]
+fn threads_that_get_on_are_not_taken_for_stalled() {
+    use device_std::atomic::{Atomic, Block, Relaxed};
+    let counter = Atomic::new(0u32);
+    let outcome = Launch::new(2, 10).patience(100).run(|| {
+        for _ in 0..5 {
+            for _ in 0..10 {
+                counter.fetch_add(1, Relaxed, Block);
+            }
+            block::barrier();
+        }
+    });
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert_eq!(counter.load(Relaxed, Block), 1000);
+}
+
+#[test]
 fn a_panic_names_block_and_thread_and_ends_the_launch() {
     let started = Cell::new(0);
     let outcome = launch(4, (2, 2), 0, || {

@@ -37,7 +37,7 @@
 //!   global memory, the instruction says so.
 //! - AMD: `core`'s operations, which have the whole system's scope. That is further than asked for, and slower.
 //! - Host: `core`'s operations. Each lets the other threads of the block run, so that waiting for another thread's write
-//!   works; one that never comes is waited for without end.
+//!   works.
 
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;

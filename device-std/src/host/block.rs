@@ -9,7 +9,7 @@ use super::error::{Error, Wait};
 use super::lane::Switch;
 use super::memory::Memory;
 use crate::thread::host::Position;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
 use std::rc::Rc;
@@ -124,6 +124,8 @@ pub(super) struct Block {
     pending: RefCell<Vec<Pending>>,
     results: RefCell<Vec<Option<Rc<Words>>>>,
     switches: RefCell<Vec<*const Switch>>,
+    /// How often threads have paused since one last returned or met all that it waited for.
+    pauses: Cell<u64>,
     /// Whether the launch itself is part of an unwinding, so that unwinding says nothing about its threads.
     is_in_panic: bool,
 }
@@ -139,6 +141,7 @@ impl Block {
             pending: RefCell::default(),
             results: RefCell::new(vec![None; many]),
             switches: RefCell::new(vec![ptr::null(); many]),
+            pauses: Cell::new(0),
             is_in_panic: panicking(),
         }
     }
@@ -149,6 +152,21 @@ impl Block {
 
     pub fn returned(&self, thread: usize) {
         self.status.borrow_mut()[thread] = Status::Returned;
+        self.pauses.set(0);
+    }
+
+    /// Notes that a thread lets others run because it may be waiting for memory to change.
+    pub fn paused(&self) {
+        self.pauses.set(self.pauses.get() + 1);
+    }
+
+    /// Fails where threads have done nothing but pause for more than `patience` times.
+    pub fn check_progress(&self, patience: u64) -> Result<(), Error> {
+        if self.pauses.get() <= patience {
+            return Ok(());
+        }
+        let running = (0..self.threads).filter(|thread| self.status(*thread as usize) == Status::Ready).collect();
+        Err(Error::Stalled { block: self.position.block_idx, threads: running, operations: patience })
     }
 
     /// Notes how a thread leaves its stack.
@@ -183,6 +201,7 @@ impl Block {
             self.status.borrow_mut()[thread as usize] = Status::Waiting;
             return false;
         }
+        self.pauses.set(0);
         let over = pending.swap_remove(at);
         let words = Rc::new(over.words);
         for participant in over.participants {

@@ -40,6 +40,20 @@ pub enum Error {
         /// What it panicked with.
         message: String,
     },
+    /// Threads wait for memory to change, and nobody changes it.
+    #[error(
+        "block {block:?} makes no progress: threads {} have done {operations} atomic operations while none returned or got past \
+         a barrier; if they do not wait in vain, ask for more with `Launch::patience`",
+        Ranges(threads)
+    )]
+    Stalled {
+        /// The block's index.
+        block: [u32; 3],
+        /// The linear indices of the threads that run.
+        threads: Vec<u32>,
+        /// How many operations they were allowed.
+        operations: u64,
+    },
     /// Every thread that is left waits for others that do not come.
     #[error("deadlock in block {block:?}: {}", list(waits))]
     Deadlock {

@@ -98,6 +98,7 @@ fn with_memory<R>(what: impl FnOnce(&Memory) -> R) -> R {
 impl Running {
     fn pause(&self) {
         if !self.block.is_unwinding() {
+            self.block.paused();
             self.leave();
         }
     }

@@ -23,6 +23,9 @@ pub const MAX_DYNAMIC_SHARED: usize = 227 << 10;
 /// The bytes of a thread's stack, unless asked otherwise. Memory is taken as it is touched.
 const STACK: usize = 1 << 20;
 
+/// How many atomic operations threads may do with nothing else happening: minutes of waiting in vain.
+const PATIENCE: u64 = 1 << 30;
+
 /// Up to three dimensions; those left out are 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dim(pub [u32; 3]);
@@ -69,13 +72,14 @@ pub struct Launch {
     dynamic_shared: usize,
     order: Order,
     stack: usize,
+    patience: u64,
 }
 
 impl Launch {
     /// A launch of `grid` blocks of `block` threads each.
     pub fn new(grid: impl Into<Dim>, block: impl Into<Dim>) -> Launch {
         let (Dim(grid), Dim(block)) = (grid.into(), block.into());
-        Launch { grid, block, dynamic_shared: 0, order: Order::default(), stack: STACK }
+        Launch { grid, block, dynamic_shared: 0, order: Order::default(), stack: STACK, patience: PATIENCE }
     }
 
     /// Gives each block this many bytes of dynamic shared memory.
@@ -94,6 +98,13 @@ impl Launch {
     #[must_use]
     pub fn stack(self, bytes: usize) -> Launch {
         Launch { stack: bytes, ..self }
+    }
+
+    /// Sets how many atomic operations the threads of a block may do, all together, while none returns and none gets past
+    /// a barrier or an exchange. More are taken for waiting in vain, and end the launch with [`Error::Stalled`].
+    #[must_use]
+    pub fn patience(self, operations: u64) -> Launch {
+        Launch { patience: operations, ..self }
     }
 
     /// Runs `kernel`, which calls the kernel function with its arguments, in every thread.
@@ -183,7 +194,7 @@ fn run_block(
         .zip(stacks.drain(..))
         .map(|(index, stack)| Thread { coroutine: thread(stack, kernel), index })
         .collect();
-    let outcome = take_turns(&block, &mut running, launch.order);
+    let outcome = take_turns(&block, &mut running, launch);
     match outcome {
         Ok(()) => stacks.extend(running.into_iter().map(|thread| thread.coroutine.into_stack())),
         Err(_) => {
@@ -207,7 +218,8 @@ fn thread(stack: DefaultStack, kernel: &impl Fn()) -> Coroutine<(), (), ()> {
 }
 
 /// Gives every thread its turns until all have returned.
-fn take_turns(block: &Rc<Block>, threads: &mut [Thread], mut order: Order) -> Result<(), Error> {
+fn take_turns(block: &Rc<Block>, threads: &mut [Thread], launch: &Launch) -> Result<(), Error> {
+    let mut order = launch.order;
     let mut turns: Vec<usize> = (0..threads.len()).collect();
     let mut is_first_round = true;
     while !turns.is_empty() {
@@ -218,6 +230,7 @@ fn take_turns(block: &Rc<Block>, threads: &mut [Thread], mut order: Order) -> Re
             if block.status(number) == Status::Ready {
                 nobody_ran = false;
                 turn(block, number, &mut threads[number])?;
+                block.check_progress(launch.patience)?;
             }
         }
         if nobody_ran {

@@ -29,9 +29,9 @@
 //! # What it does not show
 //! - Races. Threads run in a fixed order ([`Order`]), so a kernel that lacks a barrier may compute the right thing here.
 //!   Another order may show it.
-//! - Threads that spin until another *block* writes something: blocks run one after another, and the launch never ends.
-//!   Within a block such a loop works where it reads through [`atomic`](crate::atomic), as every such access lets the
-//!   other threads run on.
+//! - Threads that spin until another *block* writes something: blocks run one after another. Within a block such a loop works
+//!   where it reads through [`atomic`](crate::atomic), as every such access lets the other threads run on. One that waits
+//!   in vain ends the launch with [`Error::Stalled`], though late; a loop without an atomic operation never ends.
 //! - The last bit of operations that the machine may choose: the payload of a NaN, and approximate functions.
 
 mod block;
