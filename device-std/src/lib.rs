@@ -1,4 +1,11 @@
-//! What GPU kernels import: the attributes that make kernels and carry loop hints, and where a thread stands.
+//! What GPU kernels import.
+//!
+//! - [`kernel`] and [`device`] make kernels and the functions they call, and carry loop hints; [`unroll!`] writes loops out.
+//! - [`thread`], [`block`] and [`subgroup`] say where a thread stands, and let threads exchange values and wait.
+//! - [`memory`], [`shared`](mod@shared) and [`atomic`] are the parameters of kernels, the memory of a block, and operations
+//!   of many threads on one place.
+//! - [`reduce`](mod@reduce) adds up what one thread holds.
+//! - `host` runs the same kernels on the CPU.
 //!
 //! ```
 //! use device_std::{kernel, thread};
