@@ -41,7 +41,8 @@ pub fn histogram(xs: &[u32], bins: &[Atomic<u64>]) {
 
 /// Thread 1 of each block hands a word to thread 0 through a flag, without a barrier: two blocks' words are two elements.
 ///
-/// `flags` and `words` have an element for each block. Blocks have at least two threads, in different sub-groups or not.
+/// `flags` and `words` have an element for each block. One lane waits for another of its sub-group here, which works where
+/// the lanes of a sub-group make progress without each other: on NVIDIA's GPUs and on hosts, not on AMD's.
 #[kernel]
 pub fn message(words: &[Atomic<u32>], flags: &[Atomic<u32>], mut out: PerThread<'_, u32>) {
     let block = thread::block_idx_x() as usize;
