@@ -389,6 +389,10 @@ define i32 @help() \"target-cpu\"=\"sm_80\" {
         assert!(ptx.lines().any(|line| line == header), "{ptx}");
         assert!(!holds(&ptx, "help"), "inlined across GPUs:\n{ptx}");
     }
+    let stages = scene.path("stages");
+    scene.link(&["--keep-intermediates", stages.to_str().unwrap()]).unwrap();
+    let linked = std::fs::read_to_string(stages.join("linked.ll")).unwrap();
+    assert!(!linked.contains("target-cpu") && !linked.contains("target-features"), "{linked}");
 }
 
 #[test]

@@ -10,6 +10,9 @@
 //!
 //! So does every switch in a loop, although it is no latch: where LLVM turns a switch into a comparison, it drops the ID,
 //! and with it the hint of a latch that was folded into the switch before.
+//!
+//! What this cannot prevent: an outer loop that does nothing before the inner one starts can be made one loop with it. LLVM
+//! takes the ID of either then; where it takes the plain one, the hint counts as dropped.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::{Existing, LoopIds};

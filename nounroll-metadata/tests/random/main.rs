@@ -96,20 +96,31 @@ impl Optimized {
         Optimized { calls, inner_calls }
     }
 
-    /// Is the loop with one header a copy of the original loop with the other? Then it runs through that header, which no
-    /// inner loop does, and not through the header of a loop around it, unless both have become one. (It may run through
-    /// other blocks than it did: where loops share their ways back, LLVM gives each a copy.)
+    /// Is the loop with one header a copy of the original loop with the other, and of that alone? Then it runs through that
+    /// header, which no inner loop does, and not through the header of a loop around it. (It may run through other blocks
+    /// than it did: where loops share their ways back, LLVM gives each a copy.)
     fn is_copy(&self, of: &str, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
+        self.calls[of].contains(header) && !self.is_outer(of, header, original)
+    }
+
+    /// Is it that, or one with a loop around it? LLVM can make one loop of two.
+    fn is_part(&self, of: &str, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
+        let is_inside = self.inner_calls[of].contains(header);
+        self.calls[of].contains(header) && !(is_inside && self.is_outer(of, header, original))
+    }
+
+    /// Does it run through the header of a loop around the original one?
+    fn is_outer(&self, of: &str, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
         let own = &original[header];
         let is_around = |other: &BTreeSet<String>| other != own && other.is_superset(own);
         let mut around = original.iter().filter(|(_, blocks)| is_around(blocks)).map(|(header, _)| header);
-        let is_outer = around.any(|around| self.calls[of].contains(around));
-        self.calls[of].contains(header) && !(is_outer && self.inner_calls[of].contains(header))
+        around.any(|around| self.calls[of].contains(around))
     }
 }
 
 /// What is left of a hint is a copy of its loop; and while there is a copy of a rolled loop, something is left of the hint.
-/// (Not every copy need have it: LLVM may split a loop in two, and leave one of them without ID.)
+/// (Not every copy need have it: LLVM may split a loop in two, and leave one of them without ID; and where it makes one
+/// loop of two, it takes the ID of either.)
 fn check_places(
     module: &Module<'_>,
     outcomes: &[HintOutcome],
@@ -121,7 +132,7 @@ fn check_places(
     let left = surviving_loops(module);
     for left in &left {
         let fits = |(outcome, header): &(&HintOutcome, &str)| {
-            outcome.site == left.site && optimized.is_copy(&left.header, header, original)
+            outcome.site == left.site && optimized.is_part(&left.header, header, original)
         };
         if !honoured.iter().any(fits) {
             return Err(format!("{left:?} runs {:?}", optimized.calls[&left.header]));
@@ -191,7 +202,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 150,
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(7),
+        rng_seed: RngSeed::Fixed(22),
         ..ProptestConfig::default()
     })]
 
