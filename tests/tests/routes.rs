@@ -11,7 +11,8 @@ use cargo_latch::build::{BuildArgs, Builder, FpContract, HintMode, Profile, Rout
 use cargo_latch::setup::cuda::WHEEL_VERSION;
 use cargo_latch::setup::{self, Progress};
 use codegen_pass::report::Status;
-use latch_tests::{archs, audits, checkout, latch, shown};
+use emulator::{Arg, Config, Device, Module, Scalar, Shape};
+use latch_tests::{archs, audits, checkout, fixture, latch, shown};
 
 /// libNVVM reads Rust's LLVM for these.
 const ARCHS: [&str; 2] = ["sm_100", "sm_120a"];
@@ -136,6 +137,51 @@ fn products_and_sums_are_fused_on_demand_alone_by_both_routes() {
         let [ptx, sass] = code(route, FpContract::On);
         assert!(ptx.contains("fma.rn.f32") && !ptx.contains("mul.rn.f32"), "{route}: {ptx}");
         assert!(sass.contains("FFMA") && !sass.contains("FMUL"), "{route}: {sass}");
+    }
+}
+
+/// The module that a route makes of the kernels that have to be adapted.
+fn adapted(route: Route, profile: Profile) -> Module {
+    let args = BuildArgs { hints: HintMode::Llvm, profile, route, ..BuildArgs::default() };
+    let builder = Builder::new(&fixture("adapted"), &args, &Progress::silent()).expect("set-up has been done");
+    let kernels = builder.workspace.kernel_crates(&[]).expect("it is a kernel crate");
+    let built = builder.build(&kernels[0], &archs(&["sm_100"])[0], None).expect("it builds");
+    Module::load(&fs::read_to_string(&built.ptx).expect("the PTX is there")).expect("the emulator reads it")
+}
+
+/// What a kernel makes of its inputs, bit for bit.
+fn run<T: Scalar>(module: &Module, kernel: &str, inputs: &[Vec<T>]) -> Vec<u32> {
+    let mut device = Device::new(Config::default());
+    let count = inputs[0].len();
+    let mut arguments: Vec<Arg> = inputs.iter().map(|input| device.buffer(input).into()).collect();
+    let output = device.uninit::<u32>(count);
+    arguments.push((&output).into());
+    let kernel = module.kernel(kernel).expect("the kernel is there");
+    device.launch(&kernel, Shape::line(1, count as u32), &arguments).expect("the kernel runs");
+    device.read_written(&output).expect("every element was written")
+}
+
+#[test]
+fn what_is_written_otherwise_computes_the_same() {
+    let bytes: Vec<u8> = (0..=255).step_by(5).collect();
+    let other = |shift: usize| bytes.iter().cycle().skip(shift).take(bytes.len()).copied().collect::<Vec<u8>>();
+    let words: Vec<u32> = (0..64u32).map(|k| k.wrapping_mul(0x9e37_79b9) >> (k % 24)).collect();
+    let turned: Vec<u32> = words.iter().rev().copied().collect();
+    let floats: Vec<f32> = words.iter().map(|&word| word as i32 as f32 * 0.25 - 7.5).collect();
+    for profile in [Profile::Release, Profile::Dev] {
+        let [llc, nvvm] = [Route::Llc, Route::Nvvm].map(|route| adapted(route, profile));
+        for shift in [0, 1, 17, 40] {
+            let inputs = [bytes.clone(), other(shift)];
+            assert_eq!(run(&llc, "bytes", &inputs), run(&nvvm, "bytes", &inputs), "{profile}, shifted by {shift}");
+        }
+        let inputs = [words.clone(), turned.clone()];
+        assert_eq!(run(&llc, "words", &inputs), run(&nvvm, "words", &inputs), "{profile}");
+        let inputs = [floats.clone()];
+        assert_eq!(run(&llc, "floats", &inputs), run(&nvvm, "floats", &inputs), "{profile}");
+        let expected: Vec<u32> = floats.iter().map(|x| (x.abs() + (x * 0.5).round_ties_even()).to_bits()).collect();
+        assert_eq!(run(&nvvm, "floats", &inputs), expected, "{profile}");
+        let expected: Vec<u32> = words.iter().map(|x| (x ^ x.rotate_left(3)).wrapping_add(*x)).collect();
+        assert_eq!(run(&nvvm, "atomics", &[words.clone()]), expected, "{profile}");
     }
 }
 
