@@ -23,7 +23,11 @@ fn two_continues_share_one_latch() {
             sum
         }";
     for level in LEVELS {
-        Session::new("two-continues", level).mir("t", source).function("taps").single_latch(5);
+        let mir = Session::new("two-continues", level).mir("t", source);
+        let taps = mir.function("taps");
+        taps.single_latch(5);
+        let results: Vec<&str> = taps.bodies(5).iter().filter_map(|&body| taps.end(body).split(" = ").next()).collect();
+        assert!(results[0] != results[1] && !results.contains(&"_0"), "each call has a result of its own: {results:?}");
     }
 }
 
