@@ -33,6 +33,8 @@
     feature(stdarch_nvptx, link_llvm_intrinsics, abi_unadjusted, asm_experimental_arch, f16)
 )]
 #![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, gpu_intrinsics, core_intrinsics, f16))]
+#![cfg_attr(target_arch = "amdgpu", feature(link_llvm_intrinsics, abi_unadjusted))]
+#![cfg_attr(any(target_arch = "nvptx64", target_arch = "amdgpu"), feature(core_float_math, repr_simd))]
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "amdgpu"), allow(internal_features))]
 
 extern crate self as device_std;
@@ -46,6 +48,7 @@ mod counted;
 #[cfg(on_host)]
 pub mod host;
 pub mod marker;
+pub mod math;
 pub mod memory;
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 mod panic;
@@ -54,6 +57,7 @@ pub mod reduce;
 pub mod shared;
 pub mod subgroup;
 pub mod thread;
+pub mod vector;
 
 pub use device_std_macros::{Plain, device, kernel, nounroll};
 

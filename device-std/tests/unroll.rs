@@ -167,7 +167,13 @@ mod jumps {
     both! {
         fn breaks(n, seen) { for i in 0..4 { if i == n { break; } seen.push(i); } }
         fn continues(n, seen) { for i in 0..4 { if i == n { continue } seen.push(i); } }
-        fn both(n, seen) { for i in 0..5 { let Some(k) = usize::checked_sub(i, n) else { continue }; seen.push(k); if k > 1 { break } } }
+        fn both(n, seen) {
+            for i in 0..5 {
+                let Some(k) = usize::checked_sub(i, n) else { continue };
+                seen.push(k);
+                if k > 1 { break }
+            }
+        }
         fn returns(n, seen) { for i in 0..4 { if i == n { return i; } seen.push(i); } }
         fn inner_loops(n, seen) {
             for i in 0..3 {
@@ -180,10 +186,18 @@ mod jumps {
             }
         }
         fn own_label(n, seen) {
-            'own: for i in 0..4 { for k in 0..3 { if k == n { continue 'own; } if i + k == 4 { break 'own; } seen.push(10 * i + k); } }
+            'own: for i in 0..4 {
+                for k in 0..3 {
+                    if k == n { continue 'own; }
+                    if i + k == 4 { break 'own; }
+                    seen.push(10 * i + k);
+                }
+            }
         }
         fn label_of_an_inner_loop(n, seen) {
-            for i in 0..3 { 'inner: for k in 0..3 { loop { if k == n { break 'inner; } break; } seen.push(10 * i + k); } }
+            for i in 0..3 {
+                'inner: for k in 0..3 { loop { if k == n { break 'inner; } break; } seen.push(10 * i + k); }
+            }
         }
         fn closures_keep_their_own(n, seen) {
             for i in 0..3 {
@@ -192,7 +206,12 @@ mod jumps {
                 seen.push(first(i + n));
             }
         }
-        fn in_a_macro_call(n, seen) { for i in 0..4 { seen.push(if i > 0 { assert!(n < 9); i } else { i }); drop(vec![if i == n { break } else { i }]); } }
+        fn in_a_macro_call(n, seen) {
+            for i in 0..4 {
+                seen.push(if i > 0 { assert!(n < 9); i } else { i });
+                drop(vec![if i == n { break } else { i }]);
+            }
+        }
     }
 
     #[test]
@@ -337,7 +356,10 @@ mod capped {
     fn jumps_work_behind_guards() {
         let mut seen = Vec::new();
         let n = 6;
-        unroll!(cap 8; 'own: for i in 0..n { loop { if i == 1 { continue 'own; } if i == 4 { break 'own; } break; } seen.push(i); });
+        unroll!(cap 8; 'own: for i in 0..n {
+            loop { if i == 1 { continue 'own; } if i == 4 { break 'own; } break; }
+            seen.push(i);
+        });
         assert_eq!(seen, [0, 2, 3]);
     }
 }

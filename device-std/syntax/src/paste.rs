@@ -1,8 +1,8 @@
 //! Names pasted together, as `ph~i` or `ph~i~_tail` in the body of an `unroll!`.
 //!
 //! `~` is no operator of Rust, so tokens with a paste in them do not parse. `Pastes::hide` puts one identifier in the
-//! place of each paste, after which they do; `Pastes::restore` puts the pastes back, with all their spans. A paste is an
-//! identifier, followed once or more by `~` and an identifier or a literal.
+//! place of each paste, after which they do; `Pastes::restore` puts the pastes back, with all their spans. A paste is
+//! an identifier, followed once or more by `~` and an identifier or a literal.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 

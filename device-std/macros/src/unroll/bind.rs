@@ -38,8 +38,8 @@ fn lay(pattern: &Pat, value: &Value, bindings: &mut Bindings) -> syn::Result<()>
             names.elems.iter().zip(&parts.elems).try_for_each(|(name, part)| lay(name, &Value::of(part)?, bindings))
         }
         _ => {
-            let message = "the pattern of an `unroll!` is a name, `_`, or a tuple of these: a name is replaced by its value, \
-                           so it can be neither `mut` nor `ref`";
+            let message = "the pattern of an `unroll!` is a name, `_`, or a tuple of these: a name is replaced by \
+                           its value, so it can be neither `mut` nor `ref`";
             Err(syn::Error::new_spanned(pattern, message))
         }
     }

@@ -28,8 +28,8 @@ pub fn read(iterator: &Expr, cap: &Cap) -> syn::Result<CappedRange> {
             (Some(Adapter::StepBy(step)), Expr::Range(range)) => stepped(range, step, cap),
             (Some(Adapter::StepBy(step)), _) if step < 0 => Err(negative_step(call)),
             (Some(Adapter::Rev), Expr::Range(_)) => {
-                let message = "the start of a capped loop is an integer literal, and that of a reversed range is its end: \
-                               write `(7..=n).step_by(-1)` to count down from 7 to n";
+                let message = "the start of a capped loop is an integer literal, and that of a reversed range is its \
+                               end: write `(7..=n).step_by(-1)` to count down from 7 to n";
                 Err(syn::Error::new_spanned(iterator, message))
             }
             _ => Err(syn::Error::new_spanned(iterator, RANGES)),
@@ -43,8 +43,8 @@ pub fn read(iterator: &Expr, cap: &Cap) -> syn::Result<CappedRange> {
     }
 }
 
-const RANGES: &str = "a capped `unroll!` takes a range whose start is an integer literal and whose stop may be any expression \
-     (`0..n`, `1..=n`), which one `.step_by(2)` with a literal step may follow";
+const RANGES: &str = "a capped `unroll!` takes a range whose start is an integer literal and whose stop may be any \
+     expression (`0..n`, `1..=n`), which one `.step_by(2)` with a literal step may follow";
 
 fn stepped(range: &ExprRange, step: i128, cap: &Cap) -> syn::Result<CappedRange> {
     let (Some(start), Some(stop)) = (&range.start, &range.end) else {

@@ -12,6 +12,9 @@
 //! }
 //! ```
 //!
+//! The guards compare literals with one variable, so that with a stop from a const generic LLVM folds them all: the PTX
+//! of a kernel that calls `fn f<const N: usize>` with such a loop `for i in 0..N` has no `setp` and no branch.
+//!
 //! A body's last expression without a semicolon gets one; it is made to be `()`, as the body of a `for` must be.
 
 use super::bind::{Bindings, bind};

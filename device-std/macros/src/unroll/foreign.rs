@@ -1,8 +1,8 @@
 //! The tokens of other macros' calls, read as far as they can be.
 //!
 //! What a macro does with its tokens is not known. Where they read as statements or as a list of expressions, they are
-//! visited as such, with scopes; else the same is tried for each group in them, and the tokens between are handed out one
-//! by one. Tokens in which nothing changed stay exactly as they were.
+//! visited as such, with scopes; else the same is tried for each group in them, and the tokens between are handed out
+//! one by one. Tokens in which nothing changed stay exactly as they were.
 
 use hint_syntax::paste::regrouped;
 use proc_macro2::{TokenStream, TokenTree};

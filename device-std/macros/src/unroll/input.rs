@@ -37,8 +37,8 @@ impl Parse for Input {
         let cap = if peeks_word(input, "cap") { Some(input.parse()?) } else { None };
         // `#[kernel]` and `#[device]` have turned a loop with a hint into a block.
         if input.peek(Token![#]) || input.peek(syn::token::Brace) {
-            let message = "the loop of an `unroll!` takes no attributes and no loop hint: it is no loop any more once it is \
-                           written out (hints on the loops in its body are honoured)";
+            let message = "the loop of an `unroll!` takes no attributes and no loop hint: it is no loop any more \
+                           once it is written out (hints on the loops in its body are honoured)";
             return Err(input.error(message));
         }
         let label = if input.peek(syn::Lifetime) { Some(input.parse()?) } else { None };

@@ -7,8 +7,8 @@
 //! }
 //! ```
 //!
-//! Own are those outside all inner loops, and those with the loop's label wherever they are. Closures, `async` and `const`
-//! blocks and items keep theirs: no jump leaves them.
+//! Own are those outside all inner loops, and those with the loop's label wherever they are. Closures, `async` and
+//! `const` blocks and items keep theirs: no jump leaves them.
 
 use super::foreign::{self, Reader};
 use super::input::Input;

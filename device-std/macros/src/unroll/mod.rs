@@ -2,7 +2,8 @@
 //!
 //! The steps, one file each:
 //! 1. `input` reads the macro's own grammar: the cap, the label, the loop;
-//! 2. `values` turns the iterator into the list of values, `capped` that of the capped form into a first value and a step;
+//! 2. `values` turns the iterator into the list of values, `capped` that of the capped form into a first value and a
+//!    step;
 //! 3. `bind` lays the pattern over each value: which name stands for what in this copy;
 //! 4. `jumps` redirects the body's own `break`s and `continue`s to labelled blocks;
 //! 5. `names` looks for declarations that the copies could not keep apart, or that would not outlive them;
@@ -12,8 +13,8 @@
 //! those tokens read neither as statements nor as expressions; every occurrence is replaced there (`foreign`).
 //!
 //! All that stands in no one's source (labels, guards, the literals themselves) has this macro's hygiene, so that it
-//! meets no name of the user's and lints pass it over. Everything else keeps the span and hygiene it was written with; a
-//! pasted name has those of its first part.
+//! meets no name of the user's and lints pass it over. Everything else keeps the span and hygiene it was written with;
+//! a pasted name has those of its first part.
 
 mod bind;
 mod capped;

@@ -1,8 +1,8 @@
 //! Declarations that the copies could not keep apart, and names that would be gone where they are wanted.
 //!
 //! Copies that share the scope around the macro cannot each declare the same item. Copies with a block of their own
-//! (behind the guards of the capped form, or around jumps) keep what they declare to themselves, so a pasted name that is
-//! declared there is of no use.
+//! (behind the guards of the capped form, or around jumps) keep what they declare to themselves, so a pasted name that
+//! is declared there is of no use.
 
 use super::foreign;
 use hint_syntax::paste::Pastes;
@@ -25,8 +25,8 @@ pub fn check_shared(body: &[Stmt], pastes: &Pastes) -> syn::Result<()> {
         let Stmt::Item(item) = statement else { continue };
         if let Some(name) = item_names(item).into_iter().find(|name| pastes.chain(name).is_none()) {
             let message = format!(
-                "the copies of an `unroll!` share one scope, where `{name}` would be declared by each of them: paste its name \
-                 (`{name}~i`), or put the body into a block of its own"
+                "the copies of an `unroll!` share one scope, where `{name}` would be declared by each of them: paste \
+                 its name (`{name}~i`), or put the body into a block of its own"
             );
             return Err(syn::Error::new(name.span(), message));
         }
@@ -39,12 +39,12 @@ pub fn check_apart(body: &[Stmt], why: Apart, pastes: &Pastes) -> syn::Result<()
     let Some(name) = body.iter().find_map(|statement| declared(statement, pastes)) else { return Ok(()) };
     let message = match why {
         Apart::Guards => {
-            "a copy of a capped `unroll!` stands behind a guard, and a pasted name declared in it ends there: declare it \
-             before, as `unroll! { for i in 0..16 { let mut ph~i = 0; } }`, and assign to it here"
+            "a copy of a capped `unroll!` stands behind a guard, and a pasted name declared in it ends there: \
+             declare it before, as `unroll! { for i in 0..16 { let mut ph~i = 0; } }`, and assign to it here"
         }
         Apart::Jumps => {
-            "an `unroll!` whose body has a `break` or `continue` of its own puts each copy into a block, where a pasted name \
-             declared in it ends: declare it in an `unroll!` without jumps before, and assign to it here"
+            "an `unroll!` whose body has a `break` or `continue` of its own puts each copy into a block, where a \
+             pasted name declared in it ends: declare it in an `unroll!` without jumps before, and assign to it here"
         }
     };
     Err(syn::Error::new(name.span(), message))

@@ -1,8 +1,8 @@
 //! One copy of the body: every use of the loop's name replaced by what it stands for.
 //!
-//! A use is a path expression, a generic argument, a type (where the value names one), the index of a tuple's field, and
-//! a part of a paste. Names of fields, methods, labels and pattern bindings are no uses. A binding or an item of the same
-//! name in the body stops the replacement for as far as it reaches.
+//! A use is a path expression, a generic argument, a type (where the value names one), the index of a tuple's field,
+//! and a part of a paste. Names of fields, methods, labels and pattern bindings are no uses. A binding or an item of
+//! the same name in the body stops the replacement for as far as it reaches.
 
 use super::bind::Bindings;
 use super::foreign::{self, Reader};
@@ -336,7 +336,8 @@ impl VisitMut for Copier<'_> {
 }
 
 impl Reader for Copier<'_> {
-    /// Every name of the loop is a use here, unless it is a label, a step of a path, a field that is set, or a named argument.
+    /// Every name of the loop is a use here, unless it is a label, a step of a path, a field that is set, or a named
+    /// argument.
     fn loose_token(&mut self, tokens: &[TokenTree], at: usize) -> TokenTree {
         let TokenTree::Ident(name) = &tokens[at] else { return tokens[at].clone() };
         let mut name = name.clone();

@@ -164,7 +164,8 @@ fn tokens_of_other_macros_are_read_where_they_can_be() {
 fn the_outer_macro_expands_first() {
     assert_expands(
         "for i in 0..2 { unroll! { for j in 0..i { let x~i~j = t.i + j; let y~j~i = 0; z~j; } } }",
-        "unroll! { for j in 0..0 { let x~0~j = t.0 + j; let y~j~0 = 0; z~j; } } unroll! { for j in 0..1 { let x~1~j = t.1 + j; let y~j~1 = 0; z~j; } }",
+        "unroll! { for j in 0..0 { let x~0~j = t.0 + j; let y~j~0 = 0; z~j; } }
+         unroll! { for j in 0..1 { let x~1~j = t.1 + j; let y~j~1 = 0; z~j; } }",
     );
     assert_expands(
         "for i in 3..4 { device_std::unroll!(cap 4; for i in 0..n + i { f(i, ph~i); }); }",
@@ -176,7 +177,10 @@ fn the_outer_macro_expands_first() {
 fn jumps_go_to_blocks() {
     assert_expands(
         "for i in 0..2 { if a { continue } if b { break; } f(i) }",
-        "'unroll_end: { { 'unroll_next: { if a { break 'unroll_next } if b { break 'unroll_end; } f(0) } } { 'unroll_next: { if a { break 'unroll_next } if b { break 'unroll_end; } f(1) } } }",
+        "'unroll_end: {
+             { 'unroll_next: { if a { break 'unroll_next } if b { break 'unroll_end; } f(0) } }
+             { 'unroll_next: { if a { break 'unroll_next } if b { break 'unroll_end; } f(1) } }
+         }",
     );
     assert_expands("for i in 0..1 { if a { continue; } }", "{ { 'unroll_next: { if a { break 'unroll_next; } } } }");
     assert_expands(
@@ -211,7 +215,11 @@ fn inner_loops_closures_and_items_keep_their_jumps() {
 fn a_label_reaches_into_inner_loops() {
     assert_expands(
         "'a: for i in 0..1 { loop { break 'a; } unroll! { for k in 0..2 { continue 'a; } } 'a: loop { break 'a; } }",
-        "'unroll_end: { { 'unroll_next: { loop { break 'unroll_end; } unroll! { for k in 0..2 { break 'unroll_next; } } 'a: loop { break 'a; } } } }",
+        "'unroll_end: { { 'unroll_next: {
+             loop { break 'unroll_end; }
+             unroll! { for k in 0..2 { break 'unroll_next; } }
+             'a: loop { break 'a; }
+         } } }",
     );
     assert_expands("'a: for i in 0..1 { loop { break 'b; } }", "loop { break 'b; }");
 }

@@ -135,8 +135,8 @@ impl Adapter {
 
 /// The error for a negative step on something that is no range.
 pub fn negative_step(call: &ExprMethodCall) -> syn::Error {
-    let message = "a negative step counts down from a range's start to its end, as in `(6..=0).step_by(-2)`: it goes on the \
-                   range itself";
+    let message = "a negative step counts down from a range's start to its end, as in `(6..=0).step_by(-2)`: it goes \
+                   on the range itself";
     syn::Error::new_spanned(&call.args, message)
 }
 
@@ -165,7 +165,11 @@ mod tests {
     proptest! {
         /// Every chain of adapters yields what the standard library's iterators yield.
         #[test]
-        fn ranges_are_the_standard_ones(start in -9i128..9, end in -9i128..9, steps in prop::collection::vec(0usize..5, 0..4)) {
+        fn ranges_are_the_standard_ones(
+            start in -9i128..9,
+            end in -9i128..9,
+            steps in prop::collection::vec(0usize..5, 0..4),
+        ) {
             for (text, closed) in [("..", false), ("..=", true)] {
                 let mut source = format!("({start}{text}{end})");
                 let mut expected: Vec<i128> = if closed { (start..=end).collect() } else { (start..end).collect() };
