@@ -8,6 +8,14 @@
 ///
 /// `bool` and `char` are not plain, as not all their bit patterns are values; sub-groups shuffle them all the same.
 ///
+/// ```compile_fail
+/// #[derive(Clone, Copy, device_std::Plain)]
+/// #[repr(C)]
+/// struct Flag {
+///     set: bool,
+/// }
+/// ```
+///
 /// # Safety
 /// No byte of a value is padding, and all bit patterns of the type's size are values of it.
 pub unsafe trait Plain: Copy {}

@@ -8,12 +8,6 @@ struct Padded {
 }
 
 #[derive(Clone, Copy, Plain)]
-#[repr(C)]
-struct NotPlain {
-    flag: bool,
-}
-
-#[derive(Clone, Copy, Plain)]
 struct Unordered {
     value: u32,
 }
