@@ -127,3 +127,53 @@ fn without_debug_information_nothing_has_a_place() {
         .collect();
     assert_eq!(place_of_latch(&plain, |_| ()), "");
 }
+
+/// An optimized loop whose ID holds a place (line 17 of lib.rs), with a comparison that was written in `FILE`, line 7.
+const OPTIMIZED: &str = "
+define void @f(i32 %n) !dbg !20 {
+entry:
+  br label %head, !dbg !31
+head:
+  %i = phi i32 [ 0, %entry ], [ %next, %head ], !dbg !31
+  %next = add i32 %i, 1, !dbg !31
+  %again = icmp ult i32 %next, %n, !dbg !33
+  br i1 %again, label %head, label %exit, !dbg !31, !llvm.loop !40
+exit:
+  ret void, !dbg !31
+}
+!llvm.dbg.cu = !{!21}
+!llvm.module.flags = !{!22}
+!19 = distinct !DISubprogram(name: \"lt\", file: !26, line: 1, type: !24, unit: !21, spFlags: DISPFlagDefinition)
+!20 = distinct !DISubprogram(name: \"f\", file: !23, line: 1, type: !24, unit: !21, spFlags: DISPFlagDefinition)
+!21 = distinct !DICompileUnit(language: DW_LANG_Rust, file: !23, emissionKind: FullDebug)
+!22 = !{i32 2, !\"Debug Info Version\", i32 3}
+!23 = !DIFile(filename: \"lib.rs\", directory: \"/\")
+!24 = !DISubroutineType(types: !25)
+!25 = !{null}
+!26 = !DIFile(filename: \"FILE\", directory: \"/\")
+!31 = !DILocation(line: 99, column: 9, scope: !20)
+!32 = distinct !DILocation(line: 98, column: 2, scope: !20)
+!33 = !DILocation(line: 7, column: 2, scope: !19, inlinedAt: !32)
+!39 = !DILocation(line: 17, column: 5, scope: !20)
+!40 = distinct !{!40, !39, !41}
+!41 = !{!\"latch.site\", !\"nounroll|pkg|lib.rs|17|5\", !\"f\"}";
+
+/// The location of the instruction whose text holds `words`.
+fn place_of(text: &str, words: &str) -> String {
+    let line = text.lines().find(|line| line.contains(words)).expect("the instruction");
+    let number = line.split_once("!dbg !").expect("a location").1.split(',').next().expect("a number");
+    text.lines().find(|line| line.starts_with(&format!("!{number} = "))).expect("a location").to_owned()
+}
+
+#[test]
+fn a_condition_from_elsewhere_has_the_keywords_place_and_one_of_the_same_file_its_own() {
+    for (file, line) in [("cmp.rs", "line: 17, column: 5"), ("lib.rs", "line: 7, column: 2")] {
+        let context = Context::create();
+        let module = parse(&context, &OPTIMIZED.replace("FILE", file));
+        place_latches(&module);
+        module.verify().expect("the module is right");
+        let text = module.print_to_string().to_string();
+        assert!(place_of(&text, "br i1 %again").contains("line: 17, column: 5"), "{text}");
+        assert!(place_of(&text, "icmp ult").contains(line), "{file}: {text}");
+    }
+}

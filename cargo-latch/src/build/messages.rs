@@ -3,13 +3,15 @@
 //! The plugin reports a hint that it must drop as an ordinary rustc diagnostic. A build that fails for nothing else has an
 //! answer, "no", and is no failure of the tools; and what was told once at the loop need not be told again at link.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Artifact, Message};
 use codegen_pass::MirLoop;
+
+use crate::diagnose::text::has_colours;
 
 /// By these words the plugin's messages on dropped hints are known.
 const NOT_HONOURED: &str = "]` was not honoured: ";
@@ -44,7 +46,7 @@ pub struct Told {
 
 /// The format to ask cargo for: coloured where a terminal shows it.
 pub fn format() -> &'static str {
-    if std::io::stderr().is_terminal() { "json-diagnostic-rendered-ansi" } else { "json" }
+    if has_colours() { "json-diagnostic-rendered-ansi" } else { "json" }
 }
 
 impl Heard {

@@ -19,9 +19,7 @@ pub struct Printer {
 impl Printer {
     /// Colours only for a terminal on standard error that has not asked for none.
     pub fn for_stderr(root: &Path) -> Printer {
-        let is_coloured =
-            std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
-        let renderer = if is_coloured { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if has_colours() { Renderer::styled() } else { Renderer::plain() };
         Printer { root: root.to_owned(), renderer }
     }
 
@@ -67,6 +65,11 @@ impl Printer {
         }
         elements
     }
+}
+
+/// Is standard error a terminal, whose user has not asked for plain text?
+pub fn has_colours() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
 }
 
 fn annotation(place: &Place, text: &str, is_main: bool) -> Option<Annotation<'static>> {
