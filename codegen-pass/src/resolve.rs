@@ -11,8 +11,9 @@
 //! Nearest, rather than any: where a site nests in itself (a macro used inside itself, a closure passed to the function
 //! that is running), an enter marker of the same site does lie in the outer loop, and both hints are right.
 //!
-//! Resolving twice gives the same answer, also after the body marker has been moved into the latch: the latch has the
-//! same innermost loop and the same dominating enter marker.
+//! Resolving twice gives the same answer, also after a copy of the body marker has been put into the latch: the latch has
+//! the same innermost loop, and the same dominating enter marker unless a site nests in itself. There an inner enter marker
+//! can dominate the latch and be nearer, so a host puts no copy there.
 
 use crate::{Block, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId};
 use std::fmt;
