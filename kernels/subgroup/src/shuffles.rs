@@ -6,6 +6,7 @@
 use crate::parameters::kernels;
 use crate::value::{Odd, Pair};
 use crate::{Input, RESULTS, Results, Value};
+use device_std::math::{Bf16, F16};
 use device_std::memory::PerThread;
 use device_std::subgroup::{Segments, SubGroup};
 
@@ -51,8 +52,10 @@ kernels! {
     shuffle_i64 = shuffles<i64>;
     shuffle_i128 = shuffles<i128>;
     shuffle_isize = shuffles<isize>;
+    shuffle_f16 = shuffles<F16>;
+    shuffle_bf16 = shuffles<Bf16>;
     #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
-    shuffle_f16 = shuffles<f16>;
+    shuffle_primitive_f16 = shuffles<f16>;
     shuffle_f32 = shuffles<f32>;
     shuffle_f64 = shuffles<f64>;
     shuffle_char = shuffles<char>;

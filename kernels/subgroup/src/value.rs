@@ -1,6 +1,7 @@
 //! Values as words of input and output.
 
 use device_std::Plain;
+use device_std::math::{Bf16, F16};
 use device_std::subgroup::Shuffle;
 
 /// A value that fits into two words.
@@ -62,6 +63,8 @@ macro_rules! floats {
 }
 
 floats! {
+    F16: u16;
+    Bf16: u16;
     f32: u32;
     f64: u64;
     #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]

@@ -14,7 +14,7 @@ fn run(cases: impl Iterator<Item = Case>, width: u32, is_native: bool, order: Or
     for case in cases {
         let Some(kernel) = kernel(case.kernel) else {
             // The only type that hosts cannot name.
-            assert_eq!(case.kernel, "shuffle_f16");
+            assert_eq!(case.kernel, "shuffle_primitive_f16");
             continue;
         };
         let Some(body) = kernel.body(width) else {

@@ -3,6 +3,7 @@
 use crate::folds::{self, Affine, Last};
 use crate::value::{Odd, Pair};
 use crate::{Input, RESULTS, Results, blocks, queries, shuffles, votes};
+use device_std::math::{Bf16, F16};
 use device_std::memory::PerThread;
 use device_std::subgroup::{Call, HostGroup, Site, SubGroup};
 
@@ -67,6 +68,8 @@ table! {
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i64 = shuffles<i64>;
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_i128 = shuffles<i128>;
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_isize = shuffles<isize>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_f16 = shuffles<F16>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_bf16 = shuffles<Bf16>;
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_f32 = shuffles<f32>;
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_f64 = shuffles<f64>;
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_char = shuffles<char>;

@@ -3,6 +3,7 @@
 use super::{Case, Cases, Expected, Place, Random, group_sizes, inputs, line, segment_widths};
 use crate::value::{Odd, Pair};
 use crate::{RESULTS, Value};
+use device_std::math::{Bf16, F16};
 
 /// A distance that is beyond every sub-group, and 1 when cut to 32 bits.
 const WIDE: u64 = (1 << 32) + 1;
@@ -38,7 +39,9 @@ fn types() -> impl Iterator<Item = Type> {
         plain("shuffle_i128", through::<i128>),
         plain("shuffle_isize", through::<isize>),
         // -0, infinity, and NaNs with payloads, quiet and signalling.
-        Type { kernel: "shuffle_f16", value: through::<u16>, special: &[0x8000, 0x7c00, 0x7e55, 0xfd01] },
+        Type { kernel: "shuffle_f16", value: through::<F16>, special: &[0x8000, 0x7c00, 0x7e55, 0xfd01] },
+        Type { kernel: "shuffle_bf16", value: through::<Bf16>, special: &[0x8000, 0x7f80, 0x7fc5, 0xff91] },
+        Type { kernel: "shuffle_primitive_f16", value: through::<F16>, special: &[0x8000, 0x7c00, 0x7e55, 0xfd01] },
         Type {
             kernel: "shuffle_f32",
             value: through::<f32>,
