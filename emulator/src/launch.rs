@@ -313,6 +313,11 @@ impl Device {
         Device { config, mem: Memory::default(), globals: HashMap::new(), id: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
+    /// What is checked and counted.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// What is checked and counted from now on.
     pub fn config_mut(&mut self) -> &mut Config {
         &mut self.config
@@ -330,6 +335,16 @@ impl Device {
     pub fn uninit<T: Scalar>(&mut self, len: usize) -> Buffer<T> {
         let name = self.name::<T>(len);
         self.add(Region::blank(name, (len * T::BYTES) as u64, true), len)
+    }
+
+    /// A buffer of these bytes under a name of the caller's, which faults say.
+    pub fn named(&mut self, name: String, content: &[u8]) -> Buffer<u8> {
+        self.add(Region::with(name, content, true), content.len())
+    }
+
+    /// A buffer of so many bytes that nothing wrote yet, under a name of the caller's.
+    pub fn named_uninit(&mut self, name: String, bytes: usize) -> Buffer<u8> {
+        self.add(Region::blank(name, bytes as u64, true), bytes)
     }
 
     fn name<T: Scalar>(&self, len: usize) -> String {
