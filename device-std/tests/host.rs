@@ -1,6 +1,6 @@
 //! The host backend: blocks in turn, threads that meet, and what is reported where they do not.
 
-use device_std::host::{Error, Launch, MAX_BLOCK, Order, Output, launch};
+use device_std::host::{Error, Launch, MAX_BLOCK, Order, Output, Rows, launch};
 use device_std::subgroup::{self, HostGroup, Segments};
 use device_std::{block, thread};
 use std::cell::{Cell, RefCell};
@@ -337,4 +337,69 @@ fn an_output_is_not_handed_out_twice() {
         let _parts = (out.per_thread(), out.per_thread());
     });
     assert!(matches!(outcome, Err(Error::Panicked { .. })), "{outcome:?}");
+}
+
+#[test]
+fn each_block_has_a_row_and_its_threads_tiles_and_single_elements_of_it() {
+    // 2 x 3 blocks of 3 x 1 threads, rows of 8 tiles of 2 and one element more.
+    let mut buffer = vec![0; 6 * 17 + 1];
+    let rows = Rows::<_, 2>::new(&mut buffer, 17);
+    launch((2, 3), (3, 1), 0, || {
+        let mut part = rows.per_block();
+        let owner = 10 * (device_std::block::index() + 1) + part.index();
+        assert_eq!((part.columns(), part.rest_start()), (17, 16));
+        for tile in part.tiles() {
+            tile.fill(owner);
+        }
+        for element in part.rest() {
+            *element = owner + 5;
+        }
+    })
+    .expect("a kernel that waits for nothing");
+    let row = |block: usize| (0..8).flat_map(move |tile| [10 * block + tile % 3; 2]).chain([10 * block + 5]);
+    assert_eq!(buffer, (1..=6).flat_map(row).chain([0]).collect::<Vec<usize>>());
+}
+
+#[test]
+fn a_single_thread_has_the_whole_row() {
+    let mut buffer = [0; 7];
+    let rows = Rows::<_, 4>::new(&mut buffer, 7);
+    launch(1, 1, 0, || {
+        let mut part = rows.per_block();
+        part.tiles().for_each(|tile| tile.fill(1));
+        assert_eq!(part.tile(), Some(&mut [1; 4]));
+        part.rest().for_each(|element| *element += 2);
+    })
+    .expect("a kernel that waits for nothing");
+    assert_eq!(buffer, [1, 1, 1, 1, 2, 2, 2]);
+}
+
+#[test]
+fn rows_are_not_handed_out_twice_nor_beyond_the_buffer() {
+    let message = |outcome: Result<(), Error>| match outcome {
+        Err(Error::Panicked { message, .. }) => message,
+        other => panic!("{other:?}"),
+    };
+    let take = |rows: &Rows<'_, u8>| drop(rows.per_block());
+    let twice = "an output gives each thread its part once: make a new `Rows` for each launch";
+    let mut buffer = [0; 8];
+    let rows = Rows::new(&mut buffer, 2);
+    assert!(launch(4, 2, 0, || take(&rows)).is_ok());
+    // As many threads, and other rows.
+    assert_eq!(message(launch(2, 4, 0, || take(&rows))), twice);
+    let rows = Rows::new(&mut buffer, 2);
+    assert_eq!(message(launch(1, 1, 0, || (take(&rows), take(&rows)).0)), twice);
+    let rows = Rows::new(&mut buffer, 2);
+    let short = "a buffer of 8 elements has no row of 2 for each of 5 blocks";
+    assert_eq!(message(launch(5, 1, 0, || take(&rows))), short);
+}
+
+#[test]
+fn a_made_up_position_gets_no_other_threads_part() {
+    use device_std::thread::host::{Position, at};
+    let mut buffer = [0; 8];
+    let rows: Rows<'_, u8> = Rows::new(&mut buffer, 4);
+    let position = Position { thread_idx: [2, 0, 0], block_idx: [0; 3], block_dim: [2, 1, 1], grid_dim: [2, 1, 1] };
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| at(position, || drop(rows.per_block()))));
+    assert!(outcome.is_err(), "thread 2 of a block of two would share elements with thread 0");
 }

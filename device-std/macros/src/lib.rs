@@ -21,7 +21,7 @@ use quote::{ToTokens, quote};
 /// function. A kernel is neither generic nor `async` nor `const`, returns nothing and takes no `self` and no `&mut`:
 /// every thread of a launch receives the same arguments. A launch passes a slice parameter `&[T]` as two arguments, the
 /// device address and the number of elements (`u64` each); the address of an empty slice must not be null either. It
-/// passes `device_std`'s `PerThread<'_, T>` in the same way.
+/// passes `device_std`'s `PerThread<'_, T>` and `PerBlock<'_, T>` in the same way.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(arguments.into(), item.into()).into()

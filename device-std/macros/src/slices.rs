@@ -3,7 +3,7 @@
 //! Left to the compiler, `&[T]` is one 16-byte parameter on NVPTX and its pointer an integer, so that LLVM no longer knows
 //! it to be global memory: all loads through it come out generic (`ld` for `ld.global`). As parameters of their own the
 //! two are also passed alike on NVPTX and AMDGPU. Split are parameters whose type is written as `&[T]` or as a path to
-//! `PerThread`; in a tuple, a struct or behind a type alias they stay as they are. A type of another library with that
+//! `PerThread` or `PerBlock`; in a tuple, a struct or behind a type alias they stay as they are. A type of another library with that
 //! name is an error that names the missing trait.
 
 use proc_macro2::{Span, TokenStream};
@@ -11,8 +11,8 @@ use quote::{format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, PatType, Type};
 
-/// The parameter type, apart from slices, that is made from a pointer and a length.
-const OUTPUT: &str = "PerThread";
+/// The parameter types, apart from slices, that are made from a pointer and a length.
+const OUTPUTS: [&str; 2] = ["PerThread", "PerBlock"];
 
 /// Splits the slice parameters of a kernel's GPU version.
 pub fn split(kernel: &mut ItemFn) {
@@ -83,9 +83,9 @@ fn element(ty: &Type) -> Option<&Type> {
     reference.mutability.is_none().then_some(&*slice.elem)
 }
 
-/// Whether a type is written as the library's output parameter.
+/// Whether a type is written as one of the library's output parameters.
 fn is_output(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == OUTPUT))
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| OUTPUTS.iter().any(|output| last.ident == output)))
 }
 
 #[cfg(test)]

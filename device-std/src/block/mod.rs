@@ -1,4 +1,5 @@
-//! The threads of a block as a whole: their linear order, the barrier where all wait for all, and reductions.
+//! The threads of a block as a whole: their linear order, the barrier where all wait for all, and reductions; and the blocks
+//! of the grid in theirs.
 
 mod reduce;
 
@@ -17,6 +18,21 @@ pub fn thread_index() -> u32 {
 #[inline(always)]
 pub fn threads() -> u32 {
     thread::block_dim_x().wrapping_mul(thread::block_dim_y()).wrapping_mul(thread::block_dim_z())
+}
+
+/// The block's index in the grid, all dimensions in one, the first fastest.
+#[inline(always)]
+pub fn index() -> usize {
+    let row = (thread::block_idx_z() as usize).wrapping_mul(thread::grid_dim_y() as usize);
+    let row = row.wrapping_add(thread::block_idx_y() as usize);
+    row.wrapping_mul(thread::grid_dim_x() as usize).wrapping_add(thread::block_idx_x() as usize)
+}
+
+/// The blocks of the grid, all dimensions together.
+#[inline(always)]
+pub fn count() -> usize {
+    let plane = (thread::grid_dim_x() as usize).wrapping_mul(thread::grid_dim_y() as usize);
+    plane.wrapping_mul(thread::grid_dim_z() as usize)
 }
 
 /// Waits for all threads of the block, and makes what each wrote to memory before visible to all of them after.

@@ -46,7 +46,7 @@ mod ranges;
 pub use error::{Error, Wait};
 pub use launch::{Dim, Launch, MAX_BLOCK, MAX_DYNAMIC_SHARED, launch};
 pub use order::Order;
-pub use output::Output;
+pub use output::{Output, Rows};
 
 pub(crate) use block::{Place, Words};
 pub(crate) use lane::{block_barrier, meet, pause, shared_array, shared_dynamic};

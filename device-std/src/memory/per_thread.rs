@@ -7,7 +7,7 @@
 //! parameter's type, and the kernel is one function, so all threads divide the buffer alike. A thread gets its part
 //! once, when the kernel begins, and cannot copy it.
 
-use crate::{block, thread};
+use crate::block;
 use core::marker::PhantomData;
 
 /// The calling thread's own part of a buffer of `T`, in tiles of `N` elements.
@@ -102,7 +102,8 @@ impl<'a, T, const N: usize> Iterator for Tiles<'a, T, N> {
     }
 }
 
-/// A kernel parameter that takes two arguments of the launch, an address and a number of elements.
+/// A kernel parameter that takes two arguments of the launch, an address and a number of elements: of the buffer, or of one
+/// of its rows.
 ///
 /// `#[kernel]` makes the parameter from them with this trait, at the start of the kernel.
 pub trait FromLaunch {
@@ -112,7 +113,7 @@ pub trait FromLaunch {
     /// The parameter of the calling thread.
     ///
     /// # Safety
-    /// As for [`PerThread::new`].
+    /// As for the `new` of the parameter's type.
     unsafe fn from_launch(buffer: *mut Self::Element, len: usize) -> Self;
 }
 
@@ -129,18 +130,13 @@ impl<T, const N: usize> FromLaunch for PerThread<'_, T, N> {
 /// The thread's index in the grid: blocks in linear order, threads in linear order within.
 #[inline(always)]
 pub fn grid_index() -> usize {
-    let row =
-        wide(thread::block_idx_z()).wrapping_mul(wide(thread::grid_dim_y())).wrapping_add(wide(thread::block_idx_y()));
-    let block = row.wrapping_mul(wide(thread::grid_dim_x())).wrapping_add(wide(thread::block_idx_x()));
-    block.wrapping_mul(wide(block::threads())).wrapping_add(wide(block::thread_index()))
+    block::index().wrapping_mul(wide(block::threads())).wrapping_add(wide(block::thread_index()))
 }
 
 /// The threads of the grid. No launch has so many that 64 bits cannot count them.
 #[inline(always)]
 pub fn grid_threads() -> usize {
-    let blocks =
-        wide(thread::grid_dim_x()).wrapping_mul(wide(thread::grid_dim_y())).wrapping_mul(wide(thread::grid_dim_z()));
-    blocks.wrapping_mul(wide(block::threads()))
+    block::count().wrapping_mul(wide(block::threads()))
 }
 
 #[inline(always)]

@@ -1,5 +1,6 @@
 //! What a machine must offer for sub-groups, and what it promises about them.
 
+use super::WordOperation;
 use crate::block;
 
 /// A machine's sub-groups: the few primitives that every other operation is built on.
@@ -98,6 +99,15 @@ pub trait SubGroup: Copy + 'static {
     fn match_all(call: Call<Self>, word: u32) -> bool {
         let first = Self::shuffle(call, word, 0);
         Self::all(call, word == first)
+    }
+
+    /// All existing lanes' words combined, the same in all lanes; `None` where the machine has no instruction for it.
+    ///
+    /// Which of the two comes back depends on the operation alone.
+    #[inline(always)]
+    fn reduce_word(call: Call<Self>, operation: WordOperation, word: u32) -> Option<u32> {
+        let _ = (call, operation, word);
+        None
     }
 
     /// The number of lanes that exist in this sub-group.

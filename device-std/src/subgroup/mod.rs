@@ -36,6 +36,7 @@ mod host;
 mod nvptx;
 mod segments;
 mod value;
+mod words;
 
 #[cfg(target_arch = "amdgpu")]
 pub use amdgpu::Wavefront;
@@ -50,6 +51,7 @@ pub use nvptx::Warp;
 pub use nvptx::Warp as Native;
 pub use segments::Segments;
 pub use value::{Lane, Shuffle};
+pub use words::{Word, WordOperation, reduce_add, reduce_and, reduce_max, reduce_min, reduce_or, reduce_xor};
 
 /// The sub-groups of the machine that the code is compiled for.
 #[cfg(on_host)]

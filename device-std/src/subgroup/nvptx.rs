@@ -3,13 +3,15 @@
 //! An intrinsic is convergent, which inline assembly is not: LLVM may not move or copy it into a branch.
 //!
 //! # The member mask
-//! `shfl.sync`, `vote.sync` and `match.sync` take the set of lanes that execute them together, and wait for the
+//! `shfl.sync`, `vote.sync`, `match.sync` and `redux.sync` take the set of lanes that execute them together, and wait for the
 //! *non-exited threads* in it. Operations on the whole sub-group pass all 32 lanes as a constant, in a partial warp too:
-//! lanes without a thread have nothing to wait for, and contribute to no vote. A mask computed from the block size
+//! lanes without a thread have nothing to wait for, and contribute to no vote or reduction. A mask computed from the block size
 //! would name the same threads, at a price: unless the mask is a constant, ptxas guards every operation with a check that
 //! all lanes hold the same mask (`MATCH`, `REDUX`, `BRA.DIV`). Segments pay it, as only their own lanes may be named. The
 //! active mask is no way out: what it holds depends on how far the hardware lets lanes drift apart.
 
+#[cfg(target_feature = "sm_80")]
+use super::WordOperation;
 use super::{Call, SubGroup};
 
 /// NVIDIA's sub-groups: 32 consecutive threads.
@@ -46,6 +48,45 @@ unsafe extern "unadjusted" {
     fn match_all_sync(members: u32, value: u32) -> Matched;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn bar_warp_sync(members: u32);
+}
+
+/// Reductions in one instruction, which sm_80 brought.
+#[cfg(target_feature = "sm_80")]
+mod redux {
+    use super::WordOperation;
+
+    macro_rules! operations {
+        ($($operation:ident = $name:ident, $intrinsic:literal;)*) => {
+            // SAFETY: these are LLVM's own declarations of the intrinsics: the members come last.
+            unsafe extern "unadjusted" {
+                $(
+                    #[link_name = $intrinsic]
+                    fn $name(word: u32, members: u32) -> u32;
+                )*
+            }
+
+            /// # Safety
+            /// The lane is one of the members.
+            #[inline(always)]
+            pub unsafe fn redux(operation: WordOperation, word: u32, members: u32) -> u32 {
+                match operation {
+                    // SAFETY: the caller's promise.
+                    $(WordOperation::$operation => unsafe { $name(word, members) },)*
+                }
+            }
+        };
+    }
+
+    operations! {
+        Add = add, "llvm.nvvm.redux.sync.add";
+        Min = umin, "llvm.nvvm.redux.sync.umin";
+        Max = umax, "llvm.nvvm.redux.sync.umax";
+        SignedMin = min, "llvm.nvvm.redux.sync.min";
+        SignedMax = max, "llvm.nvvm.redux.sync.max";
+        And = and, "llvm.nvvm.redux.sync.and";
+        Or = or, "llvm.nvvm.redux.sync.or";
+        Xor = xor, "llvm.nvvm.redux.sync.xor";
+    }
 }
 
 /// The last operand of a shuffle: bits 8 to 12 hold the lane bits that the source shares with the caller, the low five
@@ -130,6 +171,13 @@ impl SubGroup for Warp {
     fn match_all(call: Call<Self>, word: u32) -> bool {
         // SAFETY: as above.
         unsafe { match_all_sync(call.lanes as u32, word) }.all
+    }
+
+    #[cfg(target_feature = "sm_80")]
+    #[inline(always)]
+    fn reduce_word(call: Call<Self>, operation: WordOperation, word: u32) -> Option<u32> {
+        // SAFETY: as above.
+        Some(unsafe { redux::redux(operation, word, call.lanes as u32) })
     }
 
     #[inline(always)]

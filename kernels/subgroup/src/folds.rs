@@ -8,7 +8,7 @@ use crate::value::Pair;
 use crate::{Input, RESULTS, Results, Value};
 use device_std::Plain;
 use device_std::memory::PerThread;
-use device_std::subgroup::{Segments, Shuffle, SubGroup};
+use device_std::subgroup::{Segments, Shuffle, SubGroup, Word};
 
 /// A value with an associative operation.
 pub trait Fold: Value {
@@ -46,6 +46,26 @@ fn three<S: SubGroup, T: Fold>(segments: Segments<S>, value: T, init: T) -> [u64
     let [c, d] = words(segments.scan(value, T::combine));
     let [e, f] = words(segments.exclusive_scan(value, init, T::combine));
     [a, b, c, d, e, f]
+}
+
+/// The six reductions of integers, of the sub-group, then of the segment.
+#[inline(always)]
+pub fn reductions<S: SubGroup, T: Word + Value>(input: Input<'_>) -> Results {
+    let value = T::of(input.own(0), input.own(1));
+    let mut results = [0; RESULTS];
+    [results[0], results[1], results[2], results[3], results[4], results[5]] = six(Segments::<S>::WHOLE, value);
+    if let Some(segments) = Segments::<S>::new(input.common(2) as u32) {
+        [results[6], results[7], results[8], results[9], results[10], results[11]] = six(segments, value);
+    }
+    results
+}
+
+#[inline(always)]
+fn six<S: SubGroup, T: Word + Value>(segments: Segments<S>, value: T) -> [u64; 6] {
+    let bounds = [segments.reduce_add(value), segments.reduce_min(value), segments.reduce_max(value)];
+    let bits = [segments.reduce_and(value), segments.reduce_or(value), segments.reduce_xor(value)];
+    let ([add, min, max], [and, or, xor]) = (bounds, bits);
+    [add, min, max, and, or, xor].map(|result| result.bits() as u64)
 }
 
 /// A result as two words, the low one first.
@@ -179,4 +199,6 @@ kernels! {
     fold_argmin = folds<Pair>;
     fold_affine = folds<Affine>;
     fold_last = folds<Last>;
+    reduce_u32 = reductions<u32>;
+    reduce_i32 = reductions<i32>;
 }

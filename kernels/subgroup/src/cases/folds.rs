@@ -18,7 +18,7 @@ struct Operation {
     expected: fn(&[u128], Place, u32, u128) -> [u64; 6],
 }
 
-const OPERATIONS: [Operation; 9] = [
+const OPERATIONS: [Operation; 13] = [
     Operation { kernel: "fold_sum", value: |_, random| random.wide(), init: 5, expected: exact::<u32> },
     Operation { kernel: "fold_wide_sum", value: |_, random| random.wide(), init: 1 << 100, expected: exact::<u128> },
     Operation { kernel: "fold_rounded_sum", value: uneven, init: 0x3f80_0000, expected: ordered::<f32> },
@@ -29,6 +29,21 @@ const OPERATIONS: [Operation; 9] = [
     Operation { kernel: "fold_argmin", value: tied, init: 0xff << 32 | 0x7f80_0000, expected: exact::<Pair> },
     Operation { kernel: "fold_affine", value: |_, random| random.wide(), init: 3 << 32 | 7, expected: exact::<Affine> },
     Operation { kernel: "fold_last", value: sparse, init: 1 << 32 | 0x7a, expected: exact::<Last> },
+    Operation { kernel: "reduce_u32", value: |_, random| random.wide(), init: 0, expected: unsigned },
+    Operation { kernel: "reduce_i32", value: |_, random| random.wide(), init: 0, expected: signed },
+    // Bits that all have in common, and numbers about 0: what a lane that is not there must not be taken for.
+    Operation {
+        kernel: "reduce_u32",
+        value: |_, random| u128::from(1 + random.below(7)) << 3,
+        init: 0,
+        expected: unsigned,
+    },
+    Operation {
+        kernel: "reduce_i32",
+        value: |_, random| u128::from(u32::MAX - random.below(7) as u32),
+        init: 0,
+        expected: signed,
+    },
 ];
 
 /// Floats of very different size.
@@ -125,6 +140,37 @@ fn ordered<T: Fold>(values: &[u128], place: Place, width: u32, init: u128) -> [u
         lane => T::from_bits(init).combine(sums[lane as usize - 1]),
     };
     six(tree(&own, width as usize).unwrap_or(own[0]), sums[place.lane as usize], below)
+}
+
+/// The six reductions of integers without a sign, lane by lane.
+fn unsigned(values: &[u128], place: Place, _: u32, _: u128) -> [u64; 6] {
+    let own = || lanes(values, place);
+    let [min, max] = [own().min(), own().max()].map(|bound| bound.unwrap_or(0));
+    with_bits(own, [min, max])
+}
+
+/// The same with a sign.
+fn signed(values: &[u128], place: Place, _: u32, _: u128) -> [u64; 6] {
+    let own = || lanes(values, place);
+    let signed = || own().map(|word| word as i32);
+    let [min, max] = [signed().min(), signed().max()].map(|bound| bound.unwrap_or(0) as u32);
+    with_bits(own, [min, max])
+}
+
+fn with_bits<I: Iterator<Item = u32>>(own: impl Fn() -> I, [min, max]: [u32; 2]) -> [u64; 6] {
+    let sum = own().map(u64::from).sum::<u64>() as u32;
+    let [and, or, xor] = [
+        own().fold(u32::MAX, |all, word| all & word),
+        own().fold(0, |all, word| all | word),
+        own().fold(0, |all, word| all ^ word),
+    ];
+    [sum, min, max, and, or, xor].map(u64::from)
+}
+
+/// The words of a place's lanes.
+fn lanes(values: &[u128], place: Place) -> impl Iterator<Item = u32> {
+    let (first, end) = (place.first as usize, (place.first + place.size) as usize);
+    values[first..end].iter().map(|bits| *bits as u32)
 }
 
 fn of_place<T: Fold>(values: &[u128], place: Place) -> Vec<T> {

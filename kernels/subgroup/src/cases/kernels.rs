@@ -85,6 +85,8 @@ table! {
     [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_argmin = folds<Pair>;
     [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_affine = folds<Affine>;
     [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_last = folds<Last>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::reduce_u32 = reductions<u32>;
+    [Minimal<4> HostGroup<32> HostGroup<64>] folds::reduce_i32 = reductions<i32>;
     [HostGroup<32> HostGroup<64>] blocks::block_sum = block_folds<u32>;
     [HostGroup<32> HostGroup<64>] blocks::block_wide_sum = block_folds<u128>;
     [HostGroup<32> HostGroup<64>] blocks::block_rounded_sum = block_folds<f32>;
