@@ -380,7 +380,9 @@ fn rows_are_not_handed_out_twice_nor_beyond_the_buffer() {
         Err(Error::Panicked { message, .. }) => message,
         other => panic!("{other:?}"),
     };
-    let take = |rows: &Rows<'_, u8>| drop(rows.per_block());
+    fn take(rows: &Rows<'_, u8>) {
+        let _part = rows.per_block();
+    }
     let twice = "an output gives each thread its part once: make a new `Rows` for each launch";
     let mut buffer = [0; 8];
     let rows = Rows::new(&mut buffer, 2);
@@ -400,6 +402,7 @@ fn a_made_up_position_gets_no_other_threads_part() {
     let mut buffer = [0; 8];
     let rows: Rows<'_, u8> = Rows::new(&mut buffer, 4);
     let position = Position { thread_idx: [2, 0, 0], block_idx: [0; 3], block_dim: [2, 1, 1], grid_dim: [2, 1, 1] };
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| at(position, || drop(rows.per_block()))));
+    let take = || at(position, || rows.per_block().columns());
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(take));
     assert!(outcome.is_err(), "thread 2 of a block of two would share elements with thread 0");
 }

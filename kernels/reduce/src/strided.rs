@@ -6,13 +6,15 @@ use device_std::memory::PerThread;
 use device_std::reduce::StridedReduce;
 use device_std::{kernel, math, unroll, vector};
 
-/// So many values from the thread's place on, by vectors of four; zeros beyond the end or where a vector is not aligned.
+/// The values of so many vectors from the thread's place on; zeros beyond the end or where a vector is not aligned.
 macro_rules! values {
-    ($xs:ident, $first:expr, $many:literal) => {{
-        let mut values = [0.0; $many];
-        unroll!(cap 16; for v in 0..$many / 4 {
+    ($xs:ident from $first:expr; $vectors:tt) => {{
+        let mut values = [0.0; 4 * $vectors];
+        unroll!(for v in 0..$vectors {
             let four: [f32; 4] = vector::get($xs, $first + 4 * v).unwrap_or_default();
-            unroll!(for k in 0..4 { values[4 * v + k] = four[k]; });
+            unroll!(for k in 0..4 {
+                values[4 * v + k] = four[k];
+            });
         });
         values
     }};
@@ -21,7 +23,7 @@ macro_rules! values {
 /// `out[i]` is the sum of `xs[8 i..8 i + 8]`, pairwise. `xs` starts at a multiple of 16 bytes, here and below.
 #[kernel]
 pub fn sums_of_8(xs: &[f32], mut out: PerThread<'_, f32>) {
-    let values = values!(xs, 8 * out.index(), 8);
+    let values = values!(xs from 8 * out.index(); 2);
     if let Some(element) = out.element() {
         [*element] = values.strided_reduce::<1>(|a, b| a + b);
     }
@@ -30,7 +32,7 @@ pub fn sums_of_8(xs: &[f32], mut out: PerThread<'_, f32>) {
 /// The four strided sums of `xs[32 i..32 i + 32]`: tile `i` of the output, stored as one vector.
 #[kernel]
 pub fn sums_of_32_by_4(xs: &[f32], mut out: PerThread<'_, f32, 4>) {
-    let sums = values!(xs, 32 * out.index(), 32).strided_reduce::<4>(|a, b| a + b);
+    let sums = values!(xs from 32 * out.index(); 8).strided_reduce::<4>(|a, b| a + b);
     if let Some(tile) = out.tile()
         && vector::set(tile, 0, sums).is_none()
     {
@@ -41,7 +43,7 @@ pub fn sums_of_32_by_4(xs: &[f32], mut out: PerThread<'_, f32, 4>) {
 /// The largest of `xs[8 i..8 i + 8]` by groups of three: three-input instructions where the GPU has them.
 #[kernel]
 pub fn largest_of_8(xs: &[f32], mut out: PerThread<'_, f32>) {
-    let values = values!(xs, 8 * out.index(), 8);
+    let values = values!(xs from 8 * out.index(); 2);
     if let Some(element) = out.element() {
         [*element] = values.strided_reduce_by::<1, 3>(math::max);
     }
