@@ -166,7 +166,7 @@ impl Worker {
                 } else {
                     w.r32[(g.base.r32 + inst.e.index) as usize][lane as usize]
                 };
-                let missing = self.whereabouts(prog, w, mask & !g.mask);
+                let missing = self.whereabouts(prog, w, mask & !g.mask & !env.excused(w, inst));
                 let kind = FaultKind::LanesMissing { mask, missing };
                 return fault(prog, env, block, kind, g.pc, g.base.func, w.index * 32 + lane);
             }
@@ -198,7 +198,7 @@ impl Worker {
         }
         for g in w.groups.iter().filter(|g| g.mask & mask != 0) {
             let inst = &prog.code[g.pc as usize];
-            let what = &prog.names[inst.name as usize];
+            let what = prog.name(inst);
             parts.push(format!("lanes {} wait at PTX line {} (`{what}`)", list(g.mask & mask), inst.line));
         }
         if parts.is_empty() { "the lanes name different masks".into() } else { parts.join(", ") }
@@ -214,10 +214,7 @@ impl Worker {
                 let inst = &prog.code[g.pc as usize];
                 let lane = w.index * 32 + g.mask.trailing_zeros();
                 let n = g.mask.count_ones();
-                parts.push(format!(
-                    "{n} from thread {lane} wait at PTX line {} (`{}`)",
-                    inst.line, prog.names[inst.name as usize]
-                ));
+                parts.push(format!("{n} from thread {lane} wait at PTX line {} (`{}`)", inst.line, prog.name(inst)));
                 if parts.len() == 4 {
                     parts.push("…".into());
                     return parts.join(", ");
@@ -276,7 +273,7 @@ fn fault(prog: &Program, env: &Env<'_>, block: [u32; 3], kind: FaultKind, pc: u3
         kind,
         kernel: prog.funcs[env.kernel as usize].name.clone(),
         function: prog.funcs[func as usize].name.clone(),
-        instruction: prog.names[inst.name as usize].clone(),
+        instruction: prog.name(inst).to_owned(),
         ptx_line: inst.line,
         source,
         block,

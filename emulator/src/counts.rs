@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::program::{NONE, Program};
+use crate::program::{Inst, NONE, Program};
 use crate::table::Class;
 
 /// Counters of one instruction.
@@ -55,6 +55,9 @@ pub struct Totals {
     pub warp_instructions: u64,
     /// Instructions, each thread's counted.
     pub thread_instructions: u64,
+    /// Floating-point operations: `add` is one of each thread, `fma` two, `mma` 2 m n k of a warp; the whole rule stands in
+    /// the module `flops`.
+    pub flops: u64,
     /// Bytes that threads asked of global memory.
     pub global_bytes: u64,
     /// 32-byte sectors of global memory touched, per warp instruction.
@@ -66,9 +69,10 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, p: &PerInst) {
+    fn add(&mut self, inst: &Inst, p: &PerInst) {
         self.warp_instructions += p.warps;
         self.thread_instructions += p.threads;
+        self.flops += u64::from(inst.flops) * p.threads;
         self.global_bytes += p.bytes;
         self.global_sectors += p.sectors;
         self.bank_conflicts += p.conflicts;
@@ -116,15 +120,15 @@ impl Counts {
             if p.warps == 0 || inst.name == NONE {
                 continue;
             }
-            c.total.add(p);
-            c.classes.entry(inst.class).or_default().add(p);
+            c.total.add(inst, p);
+            c.classes.entry(inst.class).or_default().add(inst, p);
             let key = match prog.locs.get(inst.loc as usize) {
                 Some((loc, _)) if inst.loc != NONE => {
                     LineKey { file: prog.files.get(&loc.file).cloned().unwrap_or_default(), line: loc.line }
                 }
                 _ => LineKey { file: String::new(), line: inst.line },
             };
-            c.lines.entry(key).or_default().add(p);
+            c.lines.entry(key).or_default().add(inst, p);
         }
         c
     }
@@ -146,6 +150,7 @@ impl std::fmt::Display for Counts {
         }
         let t = &self.total;
         writeln!(f, "{:<12} {:>14} {:>14}", "total", t.warp_instructions, t.thread_instructions)?;
+        writeln!(f, "floating-point operations: {}", t.flops)?;
         writeln!(f, "global memory: {} bytes in {} sectors of 32", t.global_bytes, t.global_sectors)?;
         writeln!(f, "bank conflicts: {}", t.bank_conflicts)?;
         write!(f, "divergent branches: {}, lanes active: {:.1} %", t.divergent_branches, 100.0 * self.lane_efficiency())

@@ -13,8 +13,9 @@ use crate::counts::{Counts, Tally};
 use crate::error::LoadError;
 use crate::fault::Fault;
 use crate::memory::{Memory, Region, WINDOW_BITS};
-use crate::program::{Const, Program};
+use crate::program::{Const, File, Inst, Program};
 use crate::shared::Layout;
+use crate::warp::Warp;
 
 /// A launch that did not start, or a kernel that broke a rule.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -92,8 +93,11 @@ pub struct Config {
     pub count: bool,
     /// Let exited threads count as arrived at a barrier, as GPUs since sm_70 do, instead of reporting the barrier.
     pub exited_threads_pass_barriers: bool,
-    /// Let a member mask name lanes that have exited or never were, as the ISA does, instead of reporting it.
-    pub absent_lanes_in_masks: bool,
+    /// Let a member mask name lanes that never had a thread, as a full mask does in a partial last warp, instead of
+    /// reporting it.
+    pub masks_may_name_no_thread: bool,
+    /// Let a member mask name lanes that have exited, as the ISA does, instead of reporting it.
+    pub masks_may_name_exited: bool,
     /// Instructions a warp may execute.
     pub step_limit: u64,
     /// Bytes of local memory a thread may use.
@@ -111,7 +115,8 @@ impl Default for Config {
             races: true,
             count: true,
             exited_threads_pass_barriers: false,
-            absent_lanes_in_masks: false,
+            masks_may_name_no_thread: true,
+            masks_may_name_exited: false,
             step_limit: 1 << 32,
             local_limit: 512 << 10,
             shared_limit: 227 << 10,
@@ -288,7 +293,8 @@ pub(crate) struct Env<'a> {
     pub track: bool,
     pub races: bool,
     pub exited_pass: bool,
-    pub absent_lanes: bool,
+    pub no_thread_passes: bool,
+    pub exited_lanes_pass: bool,
     /// First block that faulted, and the one this core runs, so that later blocks stop.
     pub first_fault: &'a AtomicU64,
     pub running: AtomicU64,
@@ -298,6 +304,16 @@ impl Env<'_> {
     /// Threads of a block.
     pub(crate) fn threads(&self) -> u32 {
         self.block.iter().product()
+    }
+
+    /// Lanes of a warp that a warp instruction may name though they never come. One for the whole warp needs it whole.
+    pub(crate) fn excused(&self, w: &Warp, inst: &Inst) -> u32 {
+        if inst.e.file == File::None {
+            return 0;
+        }
+        let no_thread = if self.no_thread_passes { !w.exists } else { 0 };
+        let exited = if self.exited_lanes_pass { w.exited & w.exists } else { 0 };
+        no_thread | exited
     }
 
     /// Whether an earlier block faulted, so that this one no longer matters.
@@ -517,7 +533,8 @@ impl Device {
             track: c.uninitialized,
             races: c.races,
             exited_pass: c.exited_threads_pass_barriers,
-            absent_lanes: c.absent_lanes_in_masks,
+            no_thread_passes: c.masks_may_name_no_thread,
+            exited_lanes_pass: c.masks_may_name_exited,
             first_fault: &first_fault,
             running: AtomicU64::new(0),
         };

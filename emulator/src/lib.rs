@@ -60,7 +60,8 @@
 //!   count of instructions.
 //!
 //! Deliberately stricter than the hardware, each with a switch in [`Config`]: threads that exited do not count at barriers, and
-//! member masks must not name lanes that exited or never were.
+//! member masks must not name lanes that exited. A full mask in a partial last warp is right, as the ISA has it; a
+//! switch reports that too.
 #![forbid(unsafe_code)]
 // Loops over lanes index several arrays by the lane; that is what the compiler vectorizes and what reads best.
 #![allow(clippy::needless_range_loop)]
@@ -75,6 +76,7 @@ mod counts;
 mod error;
 mod exec;
 mod fault;
+mod flops;
 mod launch;
 mod lexer;
 mod lower;

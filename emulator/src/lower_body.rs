@@ -447,6 +447,7 @@ impl<'m, 'a> Body<'m, 'a> {
             imm: 0,
             target: 0,
             list: (0, 0),
+            flops: 0,
             line: raw.line,
             loc: self.l.loc(self.loc),
             name: self.l.name(raw.name),
@@ -459,6 +460,16 @@ impl<'m, 'a> Body<'m, 'a> {
     }
 
     fn instruction(&mut self, raw: &RawInst<'a>) -> Res<()> {
+        let before = self.code.len();
+        self.lowered(raw)?;
+        // What computes operands stands before the instruction itself.
+        if let Some(last) = self.code[before..].last_mut() {
+            last.flops = crate::flops::per_thread(raw.name, raw.operands.len());
+        }
+        Ok(())
+    }
+
+    fn lowered(&mut self, raw: &RawInst<'a>) -> Res<()> {
         if let Some(row) = table::row(raw.name) {
             return self.row(raw, row);
         }

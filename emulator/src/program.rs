@@ -97,6 +97,8 @@ pub(crate) struct Inst {
     pub target: u32,
     /// Operands that do not fit: `lists[list.0..][..list.1]`.
     pub list: (u32, u32),
+    /// Floating-point operations of each thread.
+    pub flops: u32,
     /// Line in the PTX text.
     pub line: u32,
     /// Index into `Program::locs`, or [`NONE`].
@@ -219,6 +221,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// The mnemonic of `i`; that of a jump which [`crate::blocks`] added is what it would be.
+    pub(crate) fn name(&self, i: &Inst) -> &str {
+        self.names.get(i.name as usize).map_or("bra", String::as_str)
+    }
+
     /// The extra operands of `i`.
     pub(crate) fn list(&self, i: &Inst) -> &[Reg] {
         &self.lists[i.list.0 as usize..][..i.list.1 as usize]

@@ -146,8 +146,8 @@ impl Exec<'_> {
                 };
                 match inst.flow {
                     Flow::Call => self.call(k, inst)?,
-                    Flow::Return => self.ret(k),
-                    Flow::Exit => self.exit(k, on),
+                    Flow::Return => self.ret(k)?,
+                    Flow::Exit => self.exit(k, on)?,
                     Flow::Barrier => {
                         self.w.groups[k].pc = pc;
                         self.reject(inst.a)?;
@@ -229,9 +229,11 @@ impl Exec<'_> {
         Ok(Next::Pick)
     }
 
-    fn exit(&mut self, k: usize, on: u32) {
+    fn exit(&mut self, k: usize, on: u32) -> Done {
         self.w.exited |= on;
         self.w.groups.swap_remove(k);
+        // Those who waited for it need not any more.
+        if self.env.exited_lanes_pass { self.complete_warp_ops() } else { Ok(()) }
     }
 
     fn call(&mut self, k: usize, inst: &Inst) -> Done {
@@ -351,7 +353,7 @@ impl Exec<'_> {
         }
     }
 
-    fn ret(&mut self, k: usize) {
+    fn ret(&mut self, k: usize) -> Done {
         let Some(frame) = self.w.groups[k].frames.pop() else { return self.exit(k, self.mask) };
         let prog = self.prog;
         let call = &prog.code[(frame.ret - 1) as usize];
@@ -363,6 +365,7 @@ impl Exec<'_> {
         let g = &mut self.w.groups[k];
         g.base = frame.base;
         g.pc = frame.ret;
+        Ok(())
     }
 
     /// A call of a function the module only declares. The C++ runtime's two are known.
@@ -408,7 +411,7 @@ impl Exec<'_> {
         let on = self.mask;
         let named = self.members(inst);
         let first = named[self.first()];
-        if first == on && lanes(on).all(|l| named[l] == first) {
+        if first & !self.env.excused(self.w, inst) == on && lanes(on).all(|l| named[l] == first) {
             (inst.exec)(self, inst)?;
             self.w.groups[k].pc += 1;
             return Ok(true);
@@ -437,24 +440,23 @@ impl Exec<'_> {
         loop {
             let waiting: Vec<usize> =
                 (0..self.w.groups.len()).filter(|&k| self.w.groups[k].state == State::Lanes).collect();
-            // Lanes by (instruction's identity, mask named).
-            let mut sets: Vec<(u32, u32, u32)> = Vec::new();
+            // Lanes by (instruction's identity, mask named), and those of the mask that need not come.
+            let mut sets: Vec<(u32, u32, u32, u32)> = Vec::new();
             for &k in &waiting {
                 let g = &self.w.groups[k];
                 let (pc, mask) = (g.pc, g.mask);
                 self.base = g.base;
                 let inst = &prog.code[pc as usize];
-                let named = self.members(inst);
+                let (named, excused) = (self.members(inst), self.env.excused(self.w, inst));
                 for l in lanes(mask) {
                     let key = inst.target;
                     match sets.iter_mut().find(|s| s.0 == key && s.1 == named[l]) {
                         Some(s) => s.2 |= 1 << l,
-                        None => sets.push((key, named[l], 1 << l)),
+                        None => sets.push((key, named[l], 1 << l, excused)),
                     }
                 }
             }
-            let absent = if self.env.absent_lanes { self.w.exited } else { 0 };
-            let Some(&(key, named, come)) = sets.iter().find(|s| s.1 & !absent == s.2) else { break };
+            let Some(&(key, named, come, _)) = sets.iter().find(|s| s.1 & !s.3 == s.2) else { break };
             self.complete(key, named, come, &waiting)?;
         }
         self.base = saved;

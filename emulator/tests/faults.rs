@@ -131,11 +131,6 @@ fn a_shuffle_whose_lanes_do_not_come() {
         matches!(&f.kind, FaultKind::LanesMissing { mask: 0xffff_ffff, missing } if missing.contains("lanes 0-4 have exited")),
         "{f}"
     );
-    let f = fault("vote.sync.any.pred %p1, %p2, -1;", 20);
-    assert!(
-        matches!(&f.kind, FaultKind::LanesMissing { missing, .. } if missing.contains("lanes 20-31 have no thread")),
-        "{f}"
-    );
     let f = fault("shfl.sync.idx.b32 %r1, %t, 0, 31, 1;", 32);
     assert!(matches!(f.kind, FaultKind::NotInMask { mask: 1, lane: 1 }), "{f}");
     // One half waits at the shuffle, the other one at a barrier.
@@ -144,9 +139,39 @@ fn a_shuffle_whose_lanes_do_not_come() {
         32,
     );
     assert!(matches!(&f.kind, FaultKind::LanesMissing { missing, .. } if missing.contains("bar.sync")), "{f}");
-    let mut absent = Config::default();
-    absent.absent_lanes_in_masks = true;
-    assert!(launch("vote.sync.any.pred %p1, %p2, -1;", absent, Shape::line(1, 20), 64).is_ok());
+}
+
+#[test]
+fn lanes_without_a_thread_may_be_named_and_exited_ones_not_unless_asked_otherwise() {
+    let ballot = "setp.eq.u32 %p1, %t, %t; vote.sync.ballot.b32 %r1, %p1, -1; st.global.u32 [%a], %r1;";
+    assert_eq!(clean(ballot, 20)[0], 0xf_ffff);
+    // Lanes that come apart wait for those that have a thread, and for no others.
+    let apart = "mov.u32 %r1, 0; setp.lt.u32 %p1, %t, 3; @%p1 bra L; add.u32 %r1, %r1, 1; L: bar.warp.sync -1;\n\
+        shfl.sync.down.b32 %r2, %t, 1, 31, -1; setp.eq.u32 %p2, %t, 2; @%p2 st.global.u32 [%a], %r2;";
+    assert_eq!(clean(apart, 20)[0], 3);
+    let mut strict = Config::default();
+    strict.masks_may_name_no_thread = false;
+    let e = launch(ballot, strict, Shape::line(1, 20), 64).unwrap_err();
+    assert!(e.to_string().contains("lanes 20-31 have no thread"), "{e}");
+
+    let leave = "setp.lt.u32 %p1, %t, 5; @%p1 ret;";
+    let early = format!("{leave} {ballot}");
+    // Those who leave do so when the others wait already.
+    let late = format!("setp.lt.u32 %p1, %t, 5; @%p1 bra L; {ballot} ret; L: ret;");
+    for body in [early, late] {
+        let f = fault(&body, 20);
+        let FaultKind::LanesMissing { missing, .. } = &f.kind else { panic!("{f}") };
+        assert_eq!(missing, "lanes 0-4 have exited");
+        let mut lax = Config::default();
+        lax.masks_may_name_exited = true;
+        assert_eq!(launch(&body, lax, Shape::line(1, 20), 64).unwrap()[0], 0xf_ffe0);
+    }
+    // What the tensor cores do takes a whole warp.
+    let f = fault(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f1,%f1,%f1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%f1,%f1,%f1,%f1};",
+        20,
+    );
+    assert!(f.to_string().contains("lanes 20-31 have no thread"), "{f}");
 }
 
 #[test]
@@ -169,6 +194,15 @@ fn an_endless_loop_meets_the_step_limit() {
     c.step_limit = 10_000;
     let e = launch("L: bra L;", c, Shape::line(1, 32), 1).unwrap_err();
     assert!(e.to_string().contains("step limit"), "{e}");
+    // The limit may be met anywhere in a loop, at a jump too that is not in the text: `ADD` stands after `TEST`.
+    for pad in 0..4 {
+        let mut c = Config::default();
+        c.step_limit = (1 << 16) - 1;
+        let pad = "mov.u32 %r2, 0;".repeat(pad);
+        let body = format!("{pad} bra TEST; ADD: add.u32 %r1, %r1, 1; TEST: setp.eq.u32 %p1, %t, %t; @%p1 bra ADD;");
+        let e = launch(&body, c, Shape::line(1, 32), 1).unwrap_err();
+        assert!(e.to_string().contains("step limit"), "{e}");
+    }
 }
 
 #[test]

@@ -352,3 +352,19 @@ fn counts_of_a_kernel_that_can_be_counted_by_hand() {
     assert_eq!(c.total.warp_instructions, c.classes.values().map(|t| t.warp_instructions).sum::<u64>());
     assert!(c.lane_efficiency() < 1.0 && c.to_string().contains("bank conflicts: 2"));
 }
+
+#[test]
+fn floating_point_operations_are_those_of_the_lanes_that_execute_them() {
+    let body = "cvt.rn.f32.u32 %f1, %t; setp.lt.u32 %p1, %t, 5; @%p1 fma.rn.f32 %f1, %f1, %f1, %f1;
+        add.f32 %f1, %f1, %f1; st.global.f32 [%o], %f1;";
+    let (_, r) = run(body, "", Shape::line(2, 20), &[0; 32]).unwrap();
+    let of = |class| r.counts.classes.get(&class).map_or(0, |t| t.flops);
+    use emulator::Class;
+    // Two blocks, 5 lanes of two operations, 20 of one.
+    assert_eq!((r.counts.total.flops, of(Class::Float), of(Class::Convert)), (2 * (5 * 2 + 20), 60, 0));
+    assert!(r.counts.to_string().contains("floating-point operations: 60"));
+    let body = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f1,%f1,%f1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, \
+        {%f1,%f1,%f1,%f1};";
+    let (_, r) = run(body, "", Shape::line(1, 64), &[0; 64]).unwrap();
+    assert_eq!(r.counts.total.flops, 2 * 2 * 16 * 8 * 16);
+}

@@ -199,12 +199,9 @@ fn same_bits(package: &'static str, builder: &Builder, arch: &Arch) {
 }
 
 /// The contract of sub-groups, whose expectations hold on the host too: `kernels/subgroup` tests that.
-///
-/// Partial warps name all 32 lanes in their member masks, which the ISA takes and the emulator would report.
 fn sub_groups_keep_their_contract(builder: &Builder, arch: &Arch) {
     let module = module("subgroup", builder, arch);
     let mut config = Config::default();
-    config.absent_lanes_in_masks = true;
     config.count = false;
     let mut unused: BTreeSet<&str> = module.kernels().collect();
     for case in cases::Case::all(32) {

@@ -80,6 +80,7 @@ fn ptx_from_a_file_needs_no_kernel_crate_and_no_name() {
     assert_eq!(ran.status.code(), Some(0), "{}", shown(&ran));
     let counts: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("the counts are JSON");
     assert_eq!(counts["total"]["global_bytes"], 4);
+    assert_eq!(counts["total"]["flops"], 0);
     assert_eq!(Array::read(&folder.path().join("y.npy")).expect("written").bytes, [0; 4]);
 
     let endless = STORE.replace("ret;", "again: bra again;");

@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long)]
     exited_threads_pass_barriers: bool,
 
-    /// Report member masks that name lanes without a thread, which GPUs and device-std's own code take
+    /// Report member masks that name lanes of a partial last warp that have no thread
     #[arg(long)]
     strict_masks: bool,
 
@@ -142,7 +142,7 @@ fn command(args: &Args) -> Command {
     config.uninitialized = !args.no_checks;
     config.races = !args.no_checks;
     config.exited_threads_pass_barriers = args.exited_threads_pass_barriers;
-    config.absent_lanes_in_masks = !args.strict_masks;
+    config.masks_may_name_no_thread = !args.strict_masks;
     config.step_limit = args.step_limit.unwrap_or(config.step_limit);
     let shape = Shape { grid: args.grid, block: args.block, shared_bytes: args.shared };
     Command { kernel: args.kernel.clone().unwrap_or_default(), shape, args: args.args.clone(), config }
@@ -182,13 +182,15 @@ fn print(args: &Args, text: &Text, report: &Report) -> Result<()> {
 
 /// A row for every line that ran.
 fn by_line(counts: &Counts, root: &Path) -> String {
-    let mut rows =
-        vec!["  warp instr.  thread instr.  global bytes     sectors   conflicts   divergent  line".to_owned()];
+    let mut rows = vec![
+        "  warp instr.  thread instr.         flops  global bytes     sectors   conflicts   divergent  line".to_owned(),
+    ];
     rows.extend(counts.lines.iter().map(|(key, line)| {
         format!(
-            "{:>13} {:>14} {:>13} {:>11} {:>11} {:>11}  {}",
+            "{:>13} {:>14} {:>13} {:>13} {:>11} {:>11} {:>11}  {}",
             line.warp_instructions,
             line.thread_instructions,
+            line.flops,
             line.global_bytes,
             line.global_sectors,
             line.bank_conflicts,
