@@ -6,7 +6,7 @@
 use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route};
 use cargo_latch::setup::Progress;
 use device_std::host::{self, Output, Rows};
-use emulator::{Arg, Config, Device, Module, Scalar, Shape};
+use emulator::{Arg, Device, Module, Scalar, Shape};
 use latch_tests::{archs, checkout, latch, shown};
 use reduce::blocks::{self, Found};
 use reduce::rmsnorm::{rmsnorm, rmsnorm_fast};
@@ -44,10 +44,7 @@ struct Compiled<'a> {
 impl Compiled<'_> {
     /// Runs it: `inputs` as slices, `others` after them, and an output of `len` words whose second argument is `length`.
     fn run<T: Scalar>(&self, shape: Shape, inputs: &[&[f32]], others: &[Arg], len: usize, length: usize) -> Vec<T> {
-        // Partial warps name all 32 lanes in their member masks, which the ISA takes and the emulator would report.
-        let mut config = Config::default();
-        config.absent_lanes_in_masks = true;
-        let mut device = Device::new(config);
+        let mut device = Device::default();
         let mut args = Vec::new();
         for input in inputs {
             args.extend([device.buffer(input).into(), Arg::from(input.len())]);
