@@ -41,7 +41,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 /// The launcher for Rust-CUDA's users can be built only where CUDA is installed. Where `cust` believes that it is documented, it
 /// looks for no installation, which is enough to check types. The other launchers are built and tested with the workspace.
 fn cust_check(mut cargo: Command, folder: &Path) -> Command {
-    cargo.current_dir(folder).args(["check", "-p", "launch", "--features", "cust"]).env("DOCS_RS", "1");
+    cargo
+        .current_dir(folder)
+        .args(["check", "-p", "launch", "--features", "cust", "--lib", "--test", "cust"])
+        .env("DOCS_RS", "1");
     cargo
 }
 
