@@ -113,6 +113,28 @@ fn shared_memory_that_the_driver_refuses() {
 }
 
 #[test]
+fn static_shared_memory_counts_too() {
+    with_driver_to("have static memory", "static_shared_memory_counts_too", || {
+        let gpu = opened();
+        let module = gpu.load(PTX).expect("it is right");
+        let mirrored = gpu.kernel(&module, "mirrored").expect("it is there");
+        let out = gpu.allocate::<u32>(8).expect("it is small");
+        // SAFETY: each of 8 threads uses four bytes of shared memory and one element.
+        let run = |bytes| unsafe { gpu.launch(&mirrored, Shape::line(1, 8).with_shared(bytes), &[out.arg()]) };
+        assert_eq!(run(226 << 10), Ok(()));
+        for bytes in [(226 << 10) + 1, u32::MAX] {
+            assert_eq!(
+                run(bytes).expect_err("it is too much").to_string(),
+                format!(
+                    "kernel `mirrored` is launched with {bytes} bytes of dynamic shared memory besides its 1024 static \
+                     ones, and a block on sm_90 has 232448: use a smaller tile, or a variant of the kernel for this GPU"
+                )
+            );
+        }
+    });
+}
+
+#[test]
 fn a_block_that_the_kernels_registers_do_not_allow() {
     with_driver_to("have few registers", "a_block_that_the_kernels_registers_do_not_allow", || {
         let gpu = opened();

@@ -254,6 +254,7 @@ mod exported {
             let number = match attribute {
                 0 if is_to("have few registers") => 32,
                 0 => 1024,
+                1 if is_to("have static memory") => 1024,
                 1 => 0,
                 8 => driver().functions[function - 1].most_dynamic,
                 other => unimplemented!("function attribute {other}"),
