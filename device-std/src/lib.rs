@@ -5,6 +5,7 @@
 //! - [`memory`], [`shared`](mod@shared) and [`atomic`] are the parameters of kernels, the memory of a block, and operations
 //!   of many threads on one place.
 //! - [`reduce`](mod@reduce) adds up what one thread holds.
+//! - [`math`] has elementary functions and 16-bit formats, [`matrix`] the products of tensor cores.
 //! - `host` runs the same kernels on the CPU.
 //!
 //! ```
@@ -49,6 +50,8 @@ mod counted;
 pub mod host;
 pub mod marker;
 pub mod math;
+#[cfg(not(target_arch = "amdgpu"))]
+pub mod matrix;
 pub mod memory;
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 mod panic;

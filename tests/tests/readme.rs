@@ -41,6 +41,19 @@ fn the_command_that_runs_a_kernel_says_what_the_readme_shows() {
 }
 
 #[test]
+fn the_audit_of_the_tensor_cores_prints_the_readmes_table() {
+    let readme = readme();
+    let (_, rest) = readme.split_once("$ ./latch audit -p matrix ").expect("the README shows the command");
+    let (options, rest) = rest.split_once('\n').expect("its output follows");
+    let arguments: Vec<&str> = ["audit", "-p", "matrix"].into_iter().chain(options.split_whitespace()).collect();
+    let ran = latch(&checkout(), &arguments);
+    assert!(ran.status.success(), "{}", shown(&ran));
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let table = rest.split("```").next().expect("the block ends");
+    assert!(lines(&printed).join("\n").contains(&lines(table).join("\n")), "{printed}");
+}
+
+#[test]
 fn the_readme_starts_with_the_two_commands() {
     let readme = readme();
     let mut lines = readme.lines();

@@ -2,7 +2,8 @@
 //!
 //! 1. hints that were not honoured, one message for a site and a reason ([`hints`]);
 //! 2. kernels whose machine code has fewer loops than their PTX asks for ([`kernels`]);
-//! 3. budgets ([`super::budgets`]).
+//! 3. budgets ([`super::budgets`]);
+//! 4. what ptxas warns of, such as matrix instructions that have to wait for each other ([`assembler`]).
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ pub fn findings(audited: &Audited, config: &LatchToml, levels: &HintLevels, fold
     let mut found = hints(&audited.entry.hints, levels, folder);
     found.extend(kernels(&audited.entry, audited.code.as_ref(), levels));
     found.extend(budgets::check(config, &audited.entry, audited.code.as_ref())?);
+    found.extend(assembler(&audited.entry, audited.code.as_ref()));
     found.retain(|diagnostic| diagnostic.level > Level::Allow);
     Ok(found)
 }
@@ -113,6 +115,13 @@ fn kernels(entry: &Entry, code: Option<&MachineCode>, levels: &HintLevels) -> Ve
     lacking.collect()
 }
 
+/// What ptxas warns of, losses of speed included.
+fn assembler(entry: &Entry, code: Option<&MachineCode>) -> Vec<Diagnostic> {
+    let warnings = code.into_iter().flat_map(|code| &code.report.warnings);
+    let title = |warning: &sass::Message| format!("ptxas says of `{}` for {}: {warning}", entry.package, entry.arch);
+    warnings.map(|warning| Diagnostic::new(Level::Warn, title(warning))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +196,24 @@ mod tests {
         assert!(!is_denied(&found(entry.clone(), &levels("machine-code = \"warn\"", None))));
         entry.hints = vec![samples::hint(3, &[("taps", Some(reasons::NOT_IN_MACHINE_CODE))])];
         assert_eq!(found(entry, &levels("", None)).len(), 1, "the hint tells which one");
+    }
+
+    #[test]
+    fn what_ptxas_warns_of_is_told_and_fails_nothing() {
+        let mut entry = samples::entry();
+        entry.hints.clear();
+        let mut code = MachineCode::of_kernels(Vec::new(), false);
+        code.report.warnings.push(sass::Message {
+            severity: sass::Severity::Info,
+            code: Some("C7515".to_owned()),
+            line: None,
+            line_text: None,
+            text: "Potential Performance Loss: instructions are serialized".to_owned(),
+        });
+        let audited = Audited { entry, code: Some(code) };
+        let told = findings(&audited, &LatchToml::default(), &levels("", None), Path::new("/")).expect("no budget");
+        let said = "ptxas says of `sample` for sm_90: Potential Performance Loss: instructions are serialized";
+        assert_eq!(told.iter().map(|told| (told.level, &*told.title)).collect::<Vec<_>>(), [(Level::Warn, said)]);
     }
 
     #[test]

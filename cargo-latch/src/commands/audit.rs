@@ -81,7 +81,7 @@ fn audits(builder: &Builder, args: &Args) -> Result<(Vec<Entry>, Vec<Diagnostic>
 
 fn check_names(config: &LatchToml, audited: &Audited) -> Result<()> {
     let names: Vec<String> = audited.entry.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-    Ok(config.check_names(&names)?)
+    Ok(config.check_names(&names, audited.entry.arch.name())?)
 }
 
 /// A message as the report has it.

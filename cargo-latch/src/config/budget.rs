@@ -167,9 +167,14 @@ impl KernelTable {
         self.name.get_ref().matches(kernel)
     }
 
+    /// Is it for this architecture?
+    pub fn is_for(&self, arch: &str) -> bool {
+        self.arch.is_empty() || self.arch.iter().any(|own| own.name() == arch)
+    }
+
     /// Is it for this kernel on this architecture?
     pub fn fits(&self, kernel: &str, arch: &str) -> bool {
-        self.matches(kernel) && (self.arch.is_empty() || self.arch.iter().any(|own| own.name() == arch))
+        self.matches(kernel) && self.is_for(arch)
     }
 
     fn limit(&self, figure: Figure) -> Option<&Spanned<Limit>> {

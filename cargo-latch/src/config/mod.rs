@@ -88,9 +88,11 @@ impl LatchToml {
         (!fitting.is_empty()).then(|| Budget::of(&fitting))
     }
 
-    /// Every table must fit a kernel: a misspelt name would be a budget that is never broken.
-    pub fn check_names(&self, kernels: &[String]) -> Result<(), ConfigError> {
-        let Some(idle) = self.kernels.iter().find(|table| !kernels.iter().any(|kernel| table.matches(kernel))) else {
+    /// Every table for an architecture must fit one of the kernels that are built for it: a misspelt name would be a budget
+    /// that is never broken.
+    pub fn check_names(&self, kernels: &[String], arch: &str) -> Result<(), ConfigError> {
+        let mut tables = self.kernels.iter().filter(|table| table.is_for(arch));
+        let Some(idle) = tables.find(|table| !kernels.iter().any(|kernel| table.matches(kernel))) else {
             return Ok(());
         };
         Err(ConfigError::NoKernel {
@@ -196,9 +198,16 @@ mod tests {
     #[test]
     fn a_table_that_fits_no_kernel_is_an_error() {
         let config = parsed("[[kernel]]\nname = \"a\"\n\n[[kernel]]\nname = \"ta?\"\n").expect("the file is right");
-        assert!(config.check_names(&["a".to_owned(), "tab".to_owned()]).is_ok());
-        let error = config.check_names(&["a".to_owned(), "taps".to_owned()]).expect_err("one table fits no kernel");
+        assert!(config.check_names(&["a".to_owned(), "tab".to_owned()], "sm_80").is_ok());
+        let error = config.check_names(&["a".to_owned(), "taps".to_owned()], "sm_80").expect_err("one table fits none");
         assert_eq!(error.to_string(), "kernels/latch.toml:5: no kernel matches `ta?`; there are a, taps");
+    }
+
+    #[test]
+    fn a_table_for_other_architectures_need_not_fit_a_kernel() {
+        let config = parsed("[[kernel]]\nname = \"b\"\narch = \"sm_90a\"\n").expect("the file is right");
+        assert!(config.check_names(&["a".to_owned()], "sm_90").is_ok());
+        assert!(config.check_names(&["a".to_owned()], "sm_90a").is_err());
     }
 
     #[test]
