@@ -38,6 +38,13 @@
 //! functions are computed in f64 and rounded once; sums of tensor-core products are made in f64; NaN results of f32 and the
 //! half formats are the canonical NaN; integer division by zero gives all ones.
 //!
+//! # What it does not know
+//! [`supported`] prints what it knows; the rest is refused at load. Left out are `wmma`, `mma` and `wgmma` of 8-bit, 4-bit and
+//! double elements and sparse ones, `tcgen05`, matrix loads of 8-bit elements, conversions to formats of 8 bits and less,
+//! registers of 128 bits, `mbarrier` and what arrives at one (`cp.async.bulk`, `cp.async.mbarrier`, `st.async`), clusters of
+//! several blocks (`barrier.cluster`, `mapa`), `multimem`, `tensormap`, textures and surfaces, most video instructions, `alloca`,
+//! and what was removed before sm_70 (`shfl` and `vote` without `.sync`).
+//!
 //! # What it finds
 //! A kernel that breaks a rule ends the launch with a [`Fault`]: accesses out of bounds (buffers and shared variables are exact to
 //! the byte), misaligned, freed, or of memory that cannot be written; values computed from memory that nothing wrote; barriers

@@ -8,14 +8,14 @@ use crate::ast::{Operand, RawInst, Space, Ty};
 use crate::error::LoadError;
 use crate::exec::{Done, Exec, LANES};
 use crate::lower_body::Body;
-use crate::program::{File, Inst, Reg};
+use crate::program::{File, Inst};
 use crate::races::lanes;
 use crate::table::{Class, Family, Taint};
 use crate::warp::AsyncCopy;
 
 pub(crate) const FAMILIES: &[Family] = &[Family {
     opcode: "cp",
-    forms: ".async.{ca|cg}.shared.global{.L2::*}, .async.commit_group, .async.wait_group, .async.wait_all",
+    forms: ".async.{ca|cg}.shared{::cta}.global{.L2::*}, .async.commit_group, .async.wait_group, .async.wait_all",
     class: Class::Async,
     lower,
 }];
@@ -55,23 +55,36 @@ fn lower_copy<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>) -> Result<(), LoadErr
     let [to, from, Operand::Imm(crate::ast::Imm::Int(size)), rest @ ..] = raw.operands.as_slice() else {
         return b.bad(raw, "two addresses and a literal size are needed");
     };
-    if !matches!(size, 4 | 8 | 16) || rest.len() > 1 {
+    if !matches!(size, 4 | 8 | 16) || rest.len() > 2 {
         return b.bad(raw, "the size must be 4, 8 or 16 bytes, and one source size may follow");
     }
+    // A cache policy is the last operand of the forms that have one.
+    let rest = if raw.name.ends_with("cache_hint") { rest.split_last().map_or(rest, |r| r.1) } else { rest };
     let (to, from) = (b.address(raw, to)?, b.address(raw, from)?);
     let mut i = b.inst(raw, Class::Async, Taint::Own, copy)?;
     i.a = from.base;
     i.imm = from.offset;
     i.b = to.base;
-    i.e = match rest.first() {
-        Some(n) => b.src(raw, n, File::R32, Ty::U32)?,
-        None => Reg::SINK,
-    };
+    match rest {
+        [] => {}
+        [op] if ignores(b, raw, op)? => i.c = b.src(raw, op, File::Pred, Ty::Pred)?,
+        [n] => i.e = b.src(raw, n, File::R32, Ty::U32)?,
+        _ => return b.bad(raw, "one source size, or a predicate, may follow the size"),
+    }
     // The destination's offset: shared addresses fit 32 bits.
     i.x = to.offset as u32;
     i.size = *size as u8;
     b.emit(i);
     Ok(())
+}
+
+/// Whether an operand is the predicate of lanes that copy zeros.
+fn ignores<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, op: &Operand<'a>) -> Result<bool, LoadError> {
+    Ok(match op {
+        Operand::Not(_) => true,
+        Operand::Name(..) => b.register(raw, op)?.file == File::Pred,
+        _ => false,
+    })
 }
 
 fn copy(x: &mut Exec<'_>, i: &Inst) -> Done {
@@ -82,7 +95,9 @@ fn copy(x: &mut Exec<'_>, i: &Inst) -> Done {
     let to = x.get_any(i.b);
     let all = x.mask;
     // Lanes that copy nothing and fill with zeros read nothing.
-    let take = if i.e.file == crate::program::File::None { [n; LANES] } else { x.get32(i.e).map(|v| v.min(n)) };
+    let take = if i.e.file == File::None { [n; LANES] } else { x.get32(i.e).map(|v| v.min(n)) };
+    let ignored = if i.c.file == File::Pred { x.pred(i.c) } else { 0 };
+    let take: [u32; LANES] = std::array::from_fn(|l| if ignored >> l & 1 != 0 { 0 } else { take[l] });
     let reading = lanes(all).filter(|&l| take[l] > 0).fold(0, |m, l| m | 1 << l);
     x.words[..4].fill([0; LANES]);
     if reading != 0 {

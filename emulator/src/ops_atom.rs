@@ -2,7 +2,7 @@
 
 use crate::ast::{Operand, RawInst, Space, Ty};
 use crate::error::LoadError;
-use crate::exec::{Done, Exec, L64, LANES};
+use crate::exec::{Done, Exec, L64, LANES, Stopped};
 use crate::fault::FaultKind;
 use crate::lower_body::Body;
 use crate::memory::*;
@@ -17,13 +17,13 @@ use crate::table::{Class, Family, Taint};
 pub(crate) const FAMILIES: &[Family] = &[
     Family {
         opcode: "atom",
-        forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|cas|exch|add|inc|dec|min|max}{.noftz}.{b16|b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}",
+        forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|cas|exch|add|inc|dec|min|max}{.noftz}{.v2|.v4|.v8}.{b16|b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}; vectors of floats, the type before or after the operation",
         class: Class::Atomic,
         lower,
     },
     Family {
         opcode: "red",
-        forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|add|inc|dec|min|max}{.noftz}.{b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}",
+        forms: "{.sem}{.scope}{.global|.shared}.{and|or|xor|add|inc|dec|min|max}{.noftz}{.v2|.v4|.v8}.{b32|b64|u32|s32|u64|s64|f16|f16x2|bf16|bf16x2|f32|f64}",
         class: Class::Atomic,
         lower,
     },
@@ -84,61 +84,160 @@ fn allowed(op: Op, ty: Ty) -> bool {
     }
 }
 
-fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
-    let (mut sp, mut op, mut at) = (Space::Generic, None, 0);
-    let Some(ty) = mods.last().and_then(|m| Ty::parse(m)) else { return b.unknown(raw) };
-    for m in &mods[..mods.len() - 1] {
+/// The qualifiers of an atomic.
+struct Form {
+    space: Space,
+    op: Op,
+    ty: Ty,
+    /// Elements of a vector.
+    count: usize,
+}
+
+/// Reads them; orders and scopes make no difference here. The type comes last, or before the operation of a vector.
+fn form(mods: &[&str]) -> Option<Form> {
+    let (mut sp, mut op, mut ty, mut count) = (Space::Generic, None, None, 1);
+    for m in mods {
         match *m {
             "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "cluster" | "gpu" | "sys" | "noftz" => {}
+            "v2" => count = 2,
+            "v4" => count = 4,
+            "v8" => count = 8,
             m if m.starts_with("L2::") => {}
-            m => match (space(m), OPS.iter().position(|o| o.0 == m)) {
-                (Some(s), _) => sp = s,
-                (None, Some(n)) => {
-                    op = Some(OPS[n].1);
-                    at = n;
-                }
-                _ => return b.unknown(raw),
+            m => match (space(m), OPS.iter().find(|o| o.0 == m), Ty::parse(m)) {
+                (Some(s), ..) => sp = s,
+                (_, Some(o), _) if op.is_none() => op = Some(o.1),
+                (.., Some(t)) if ty.is_none() => ty = Some(t),
+                _ => return None,
             },
         }
     }
-    let (Some(op), Some(t)) = (op, TYPES.iter().position(|t| *t == ty)) else { return b.unknown(raw) };
-    if !allowed(op, ty) {
-        return b.unknown(raw);
+    let f = Form { space: sp, op: op?, ty: ty?, count };
+    let bytes = f.ty.bytes() as usize * count;
+    let vector = count > 1;
+    let fits = match f.ty {
+        Ty::F32 => f.op == Op::Add && matches!(bytes, 8 | 16),
+        Ty::F16 | Ty::Bf16 | Ty::F16x2 | Ty::Bf16x2 => {
+            matches!(f.op, Op::Add | Op::Min | Op::Max) && matches!(bytes, 4 | 8 | 16)
+        }
+        _ => false,
+    };
+    let known = allowed(f.op, f.ty)
+        && TYPES.contains(&f.ty)
+        && (vector || mods.last().and_then(|m| Ty::parse(m)) == Some(f.ty));
+    (known && (!vector || fits && matches!(sp, Space::Global | Space::Generic))).then_some(f)
+}
+
+/// The elements of a vector operand, or the one operand.
+fn elements<'b, 'a>(op: &'b Operand<'a>) -> &'b [Operand<'a>] {
+    match op {
+        Operand::Vector(v) => v,
+        op => std::slice::from_ref(op),
     }
+}
+
+fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
+    let Some(f) = form(mods) else { return b.unknown(raw) };
     let (d, ops) = match raw.operands.split_first() {
         Some((d, rest)) if raw.name.starts_with("atom") => (Some(d), rest),
         _ => (None, raw.operands.as_slice()),
     };
-    let want = if op == Op::Cas { 3 } else { 2 };
+    let want = if f.op == Op::Cas { 3 } else { 2 };
     if ops.len() < want || ops.len() > want + 1 {
         return b.bad(raw, "the number of operands is not that of this atomic");
     }
-    let Some(file) = File::of(ty) else { return b.unknown(raw) };
+    let Some(file) = File::of(f.ty) else { return b.unknown(raw) };
     let a = b.address(raw, &ops[0])?;
     let mut i = b.inst(raw, Class::Atomic, Taint::Compute, exec)?;
+    i.a = a.base;
+    i.imm = a.offset;
+    i.x = resolve(f.space, &a) as u32 | at(&OPS.map(|o| o.1), f.op) << 4 | at(&TYPES, f.ty) << 8;
+    if f.count > 1 {
+        return lower_vector(b, raw, i, (d, &ops[1]), (file, f));
+    }
     i.d = match d {
         Some(Operand::Name("_", 0)) | None => Reg::SINK,
         Some(d) => b.dst(raw, d, file)?,
     };
-    i.a = a.base;
-    i.imm = a.offset;
-    i.b = b.src(raw, &ops[1], file, ty)?;
-    if op == Op::Cas {
-        i.c = b.src(raw, &ops[2], file, ty)?;
+    i.b = b.src(raw, &ops[1], file, f.ty)?;
+    if f.op == Op::Cas {
+        i.c = b.src(raw, &ops[2], file, f.ty)?;
     }
-    i.x = resolve(sp, &a) as u32 | (at as u32) << 4 | (t as u32) << 8;
+    b.emit(i);
+    Ok(())
+}
+
+/// Where `v` is in a list that has it.
+fn at<T: PartialEq>(list: &[T], v: T) -> u32 {
+    list.iter().position(|x| *x == v).unwrap_or(0) as u32
+}
+
+fn lower_vector<'a>(
+    b: &mut Body<'_, 'a>,
+    raw: &RawInst<'a>,
+    mut i: Inst,
+    (d, v): (Option<&Operand<'a>>, &Operand<'a>),
+    (file, f): (File, Form),
+) -> Result<(), LoadError> {
+    let (ds, vs) = (d.map_or(&[][..], elements), elements(v));
+    if vs.len() != f.count || d.is_some() && ds.len() != f.count {
+        return b.bad(raw, format!("vectors of {} registers are needed", f.count));
+    }
+    let mut regs = Vec::new();
+    for v in vs {
+        regs.push(b.src(raw, v, file, f.ty)?);
+    }
+    for k in 0..f.count {
+        regs.push(ds.get(k).map_or(Ok(Reg::SINK), |d| b.dst(raw, d, file))?);
+    }
+    (i.exec, i.taint, i.count) = (exec_vector, Taint::Own, f.count as u8);
+    i.list = b.list(&regs);
     b.emit(i);
     Ok(())
 }
 
 fn exec(x: &mut Exec<'_>, i: &Inst) -> Done {
-    let ty = TYPES[(i.x >> 8) as usize];
-    let op = OPS[(i.x >> 4 & 15) as usize].1;
     let (b, c) = (x.get_any(i.b), x.get_any(i.c));
     let addr = x.address(i);
+    let old = update(x, i, &addr, &b, &c)?;
+    x.put_any(i.d, &old);
+    Ok(())
+}
+
+/// Each element is an atomic of its own; the address must be that of a whole vector.
+fn exec_vector(x: &mut Exec<'_>, i: &Inst) -> Done {
+    let prog = x.prog;
+    let (values, results) = prog.list(i).split_at(usize::from(i.count));
+    x.address_taint(i)?;
+    for r in values {
+        x.reject(*r)?;
+    }
+    let mut addr = x.address(i);
+    let one = u64::from(TYPES[(i.x >> 8) as usize].bytes());
+    let bytes = one * u64::from(i.count);
+    if let Some(l) = lanes(x.mask).find(|&l| addr[l] % bytes != 0) {
+        let place = x.mem.describe(addr[l]);
+        return x.stop(l, FaultKind::Misaligned { bytes: bytes as u32, place });
+    }
+    let mut old = Vec::new();
+    for r in values {
+        let v = x.get_any(*r);
+        old.push(update(x, i, &addr, &v, &[0; LANES])?);
+        addr = addr.map(|a| a.wrapping_add(one));
+    }
+    for (r, v) in results.iter().zip(&old) {
+        x.put_any(*r, v);
+        x.set_taint(*r, None);
+    }
+    Ok(())
+}
+
+/// One atomic of every lane; gives what was there before.
+fn update(x: &mut Exec<'_>, i: &Inst, addr: &L64, b: &L64, c: &L64) -> Result<L64, Stopped> {
+    let ty = TYPES[(i.x >> 8) as usize];
+    let op = OPS[(i.x >> 4 & 15) as usize].1;
     let mut old = [0u64; LANES];
     let bytes = ty.bytes();
-    x.windows(space_of(i), &addr, |x, window, _, addr| match window {
+    x.windows(space_of(i), addr, |x, window, _, addr| match window {
         SHARED_WINDOW => shared(x, i, addr, bytes, &mut old, |l, v| apply(op, ty, v, b[l], c[l])),
         LOCAL_WINDOW | PARAM_WINDOW => {
             let lane = x.first();
@@ -146,8 +245,7 @@ fn exec(x: &mut Exec<'_>, i: &Inst) -> Done {
         }
         _ => region(x, addr, bytes, &mut old, |l, v| apply(op, ty, v, b[l], c[l])),
     })?;
-    x.put_any(i.d, &old);
-    Ok(())
+    Ok(old)
 }
 
 fn region(x: &mut Exec<'_>, addr: &L64, bytes: u32, old: &mut L64, f: impl Fn(usize, u64) -> u64) -> Done {

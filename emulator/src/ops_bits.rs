@@ -1,7 +1,15 @@
 //! Logic, shifts, fields, permutations. Shift amounts beyond the width give zero (or the sign), as PTX says.
 
+use crate::ast::{Operand, RawInst, Ty};
+use crate::error::LoadError;
+use crate::exec::{Done, Exec};
+use crate::lower_body::Body;
 use crate::ops::*;
-use crate::table::{Row, rows};
+use crate::program::{File, Inst};
+use crate::table::{Class, Family, Row, Taint, rows};
+
+pub(crate) const FAMILIES: &[Family] =
+    &[Family { opcode: "lop3", forms: ".{and|or}.b32, with a predicate", class: Class::Integer, lower: lower_lop3 }];
 
 fn shl32(a: u32, n: u32) -> u32 {
     a.checked_shl(n).unwrap_or(0)
@@ -112,6 +120,38 @@ fn logic3(a: u32, b: u32, c: u32, table: u32) -> u32 {
         let pick = |v: u32, bit: u32| if k & bit != 0 { v } else { !v };
         d | pick(a, 4) & pick(b, 2) & pick(c, 1)
     })
+}
+
+/// `lop3.and.b32 d|p, a, b, c, table, q`: `p` is whether `d` has a bit, combined with `q`.
+fn lower_lop3<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
+    let and = match mods {
+        ["and", "b32"] => 1,
+        ["or", "b32"] => 0,
+        _ => return b.unknown(raw),
+    };
+    let [Operand::Pair(d, p), a, bb, c, Operand::Imm(crate::ast::Imm::Int(table)), q] = raw.operands.as_slice() else {
+        return b.bad(raw, "two results, three values, a literal and a predicate are needed");
+    };
+    let mut i = b.inst(raw, Class::Integer, Taint::Compute, lop3_test)?;
+    i.d = b.dst(raw, &Operand::Name(d, 0), File::R32)?;
+    i.d2 = b.dst(raw, &Operand::Name(p, 0), File::Pred)?;
+    i.a = b.src(raw, a, File::R32, Ty::B32)?;
+    i.b = b.src(raw, bb, File::R32, Ty::B32)?;
+    i.c = b.src(raw, c, File::R32, Ty::B32)?;
+    i.e = b.src(raw, q, File::Pred, Ty::Pred)?;
+    i.x = (*table as u32 & 0xff) << 1 | and;
+    b.emit(i);
+    Ok(())
+}
+
+fn lop3_test(x: &mut Exec<'_>, i: &Inst) -> Done {
+    let (a, b, c) = (x.get32(i.a), x.get32(i.b), x.get32(i.c));
+    let o = std::array::from_fn(|l| logic3(a[l], b[l], c[l], i.x >> 1));
+    let some = o.iter().enumerate().fold(0, |m, (l, &v)| m | u32::from(v != 0) << l);
+    let q = x.pred(i.e);
+    x.put32(i.d, &o);
+    x.put_pred(i.d2, if i.x & 1 != 0 { some & q } else { some | q });
+    Ok(())
 }
 
 fn bit_mask(a: u32, b: u32, wrap: bool) -> u32 {

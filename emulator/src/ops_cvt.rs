@@ -6,10 +6,11 @@ use crate::ast::{RawInst, Ty};
 use crate::error::LoadError;
 use crate::exec::{Done, Exec, LANES};
 use crate::lower_body::Body;
+use crate::ops::{bin32, tri32};
 use crate::ops_float::{format, rounding};
 use crate::program::{ExecFn, File, Inst};
 use crate::softfloat::{F32, F64, Format, Round, TF32};
-use crate::table::{Class, Family, Taint};
+use crate::table::{Class, Family, Row, Taint, rows};
 
 pub(crate) const FAMILIES: &[Family] = &[Family {
     opcode: "cvt",
@@ -17,6 +18,20 @@ pub(crate) const FAMILIES: &[Family] = &[Family {
     class: Class::Convert,
     lower,
 }];
+
+pub(crate) const ROWS: &[Row] = rows! {
+    "cvt.pack.sat.u16.s32" "r=rr" Convert Compute |x, i| bin32(x, i, |a, b| packed(a, b, 0, 16, false));
+    "cvt.pack.sat.s16.s32" "r=rr" Convert Compute |x, i| bin32(x, i, |a, b| packed(a, b, 0, 16, true));
+    "cvt.pack.sat.u8.s32.b32" "r=rrr" Convert Compute |x, i| tri32(x, i, |a, b, c| packed(a, b, c, 8, false));
+    "cvt.pack.sat.s8.s32.b32" "r=rrr" Convert Compute |x, i| tri32(x, i, |a, b, c| packed(a, b, c, 8, true));
+};
+
+/// Two signed values clamped to so many bits, and what was packed before above them.
+fn packed(a: u32, b: u32, c: u32, bits: u32, signed: bool) -> u32 {
+    let (min, max) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    let field = |v: u32| (v as i32).clamp(min, max) as u32 & ((1 << bits) - 1);
+    u64::from(c).wrapping_shl(2 * bits) as u32 | field(a) << bits | field(b)
+}
 
 const TO_INT: u32 = 1 << 3;
 const FTZ: u32 = 1 << 4;

@@ -27,10 +27,10 @@ const ABS: u32 = 1 << 8;
 const APPROX: u32 = 1 << 9;
 
 pub(crate) const FAMILIES: &[Family] = &[
-    family("add", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
-    family("sub", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
-    family("mul", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
-    family("fma", ".{rn|rz|rm|rp}{.ftz}{.sat}{.relu}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
+    family("add", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64|f16|f16x2|bf16|bf16x2|f32x2|f32.f16|f32.bf16}", lower),
+    family("sub", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64|f16|f16x2|bf16|bf16x2|f32x2|f32.f16|f32.bf16}", lower),
+    family("mul", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64|f16|f16x2|bf16|bf16x2|f32x2}", lower),
+    family("fma", ".{rn|rz|rm|rp}{.ftz}{.sat}{.relu}.{f32|f64|f16|f16x2|bf16|bf16x2|f32x2|f32.f16|f32.bf16}", lower),
     family("mad", "{.rn|.rz|.rm|.rp}{.ftz}{.sat}.{f32|f64}", lower),
     family("div", "{.rn|.rz|.rm|.rp|.approx|.full}{.ftz}.{f32|f64}", lower),
     family("sqrt", "{.rn|.rz|.rm|.rp|.approx}{.ftz}.{f32|f64}", lower),
@@ -43,8 +43,8 @@ pub(crate) const FAMILIES: &[Family] = &[
     family("tanh", ".approx.{f32|f16|f16x2|bf16|bf16x2}", lower),
     family("abs", "{.ftz}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
     family("neg", "{.ftz}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
-    family("min", "{.ftz}{.NaN}{.xorsign.abs}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
-    family("max", "{.ftz}{.NaN}{.xorsign.abs}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
+    family("min", "{.ftz}{.NaN}{.xorsign}{.abs}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
+    family("max", "{.ftz}{.NaN}{.xorsign}{.abs}.{f32|f64|f16|f16x2|bf16|bf16x2}", lower),
     family("copysign", ".{f32|f64}", lower),
     family("testp", ".{finite|infinite|number|notanumber|normal|subnormal}.{f32|f64}", lower_testp),
 ];
@@ -54,10 +54,6 @@ pub(crate) const ROWS: &[Row] = rows! {
     "sub.f32x2|sub.rn.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| a - b);
     "mul.f32x2|mul.rn.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| a * b);
     "fma.rn.f32x2" "d=ddd" Float Compute |x, i| pairs(x, i, fma32);
-    "add.ftz.f32x2|add.rn.ftz.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| flush(flush(a) + flush(b)));
-    "sub.ftz.f32x2|sub.rn.ftz.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| flush(flush(a) - flush(b)));
-    "mul.ftz.f32x2|mul.rn.ftz.f32x2" "d=dd" Float Compute |x, i| pairs(x, i, |a, b, _| flush(flush(a) * flush(b)));
-    "fma.rn.ftz.f32x2" "d=ddd" Float Compute |x, i| pairs(x, i, |a, b, c| flush(fma32(flush(a), flush(b), flush(c))));
 };
 
 /// Two singles in 64 bits.
@@ -95,26 +91,13 @@ pub(crate) fn class(ty: Ty) -> Class {
 
 fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
     let opcode = raw.name.split('.').next().unwrap_or_default();
+    if let [.., "f32x2"] | [.., "f32", "f16" | "bf16"] = mods {
+        return lower_mixed(b, raw, opcode, mods);
+    }
     let Some(ty) = mods.last().and_then(|m| Ty::parse(m)).filter(|t| t.float() && *t != Ty::Tf32) else {
         return b.unknown(raw);
     };
-    let mut mode = 0;
-    for m in &mods[..mods.len() - 1] {
-        mode |= match *m {
-            "rn" => Round::Nearest as u32,
-            "rz" => Round::Zero as u32,
-            "rm" => Round::Down as u32,
-            "rp" => Round::Up as u32,
-            "ftz" => FTZ,
-            "sat" => SAT,
-            "relu" => RELU,
-            "NaN" => NAN,
-            "xorsign" => XORSIGN,
-            "abs" => ABS,
-            "approx" | "full" => APPROX,
-            _ => return b.unknown(raw),
-        };
-    }
+    let Some(mode) = mode(&mods[..mods.len() - 1]) else { return b.unknown(raw) };
     let Some((n, exec)) = choose(opcode, ty, mode, raw.operands.len()) else { return b.unknown(raw) };
     if raw.operands.len() != n + 1 {
         return b.bad(raw, format!("{} operands are needed, {} are given", n + 1, raw.operands.len()));
@@ -132,6 +115,85 @@ fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(
     i.x = mode;
     i.size = ty as u8;
     b.emit(i);
+    Ok(())
+}
+
+/// The qualifiers before the type.
+fn mode(mods: &[&str]) -> Option<u32> {
+    mods.iter().try_fold(0, |mode, m| {
+        Some(
+            mode | match *m {
+                "rn" => Round::Nearest as u32,
+                "rz" => Round::Zero as u32,
+                "rm" => Round::Down as u32,
+                "rp" => Round::Up as u32,
+                "ftz" => FTZ,
+                "sat" => SAT,
+                "relu" => RELU,
+                "NaN" => NAN,
+                "xorsign" => XORSIGN,
+                "abs" => ABS,
+                "approx" | "full" => APPROX,
+                _ => return None,
+            },
+        )
+    })
+}
+
+/// Two singles in 64 bits, rounded or flushed; and singles with products or a first summand of 16 bits.
+fn lower_mixed<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, opcode: &str, mods: &[&str]) -> Result<(), LoadError> {
+    let pair = mods.last() == Some(&"f32x2");
+    let half = if pair { None } else { mods.last().and_then(|m| Ty::parse(m)) };
+    let allowed = if pair { FTZ | 7 } else { SAT | 7 };
+    let modes = &mods[..mods.len() - if pair { 1 } else { 2 }];
+    let Some(mode) = mode(modes).filter(|m| m & !allowed == 0) else { return b.unknown(raw) };
+    let (n, exec): (usize, ExecFn) = match (opcode, pair) {
+        ("add", _) => (2, |x, i| mixed(x, i, |a, b, _, r| F32.add(a, b, r))),
+        ("sub", _) => (2, |x, i| mixed(x, i, |a, b, _, r| F32.add(a, negate(F32, b), r))),
+        ("mul", true) => (2, |x, i| mixed(x, i, |a, b, _, r| F32.mul(a, b, r))),
+        ("fma", _) => (3, |x, i| mixed(x, i, |a, b, c, r| F32.fma(a, b, c, r))),
+        _ => return b.unknown(raw),
+    };
+    if raw.operands.len() != n + 1 {
+        return b.bad(raw, format!("{} operands are needed, {} are given", n + 1, raw.operands.len()));
+    }
+    let wide = if pair { (File::R64, Ty::B64) } else { (File::R32, Ty::F32) };
+    // The last operand is a single always, the first a half, the product's second too.
+    let of = |k: usize| half.filter(|_| k + 1 < n).map_or(wide, |h| (File::R16, h));
+    let mut i = b.inst(raw, Class::Float, Taint::Compute, exec)?;
+    i.d = b.dst(raw, &raw.operands[0], wide.0)?;
+    i.a = b.src(raw, &raw.operands[1], of(0).0, of(0).1)?;
+    i.b = b.src(raw, &raw.operands[2], of(1).0, of(1).1)?;
+    if n > 2 {
+        i.c = b.src(raw, &raw.operands[3], wide.0, wide.1)?;
+    }
+    i.x = mode;
+    i.size = half.unwrap_or(Ty::F32) as u8;
+    b.emit(i);
+    Ok(())
+}
+
+/// Runs an operation of singles on both halves of 64 bits, or on operands that are made singles first.
+fn mixed(x: &mut Exec<'_>, i: &Inst, op: impl Fn(u64, u64, u64, Round) -> u64) -> Done {
+    let (mode, round) = (i.x, rounding(i.x));
+    let half = format(ty_of(i));
+    let get = |x: &Exec<'_>, r: crate::program::Reg| {
+        let v = x.get_any(r);
+        if r.file == File::R16 { v.map(|v| half.to(F32, v & 0xffff, Round::Nearest)) } else { v }
+    };
+    let (a, b, c) = (get(x, i.a), get(x, i.b), get(x, i.c));
+    let one = |a: u64, b: u64, c: u64| {
+        let low = |v: u64| flushed(F32, v & 0xffff_ffff, mode);
+        finish(F32, op(low(a), low(b), low(c), round), mode)
+    };
+    let mut o = [0; LANES];
+    for l in crate::races::lanes(x.mask) {
+        o[l] = one(a[l], b[l], c[l]);
+        if i.d.file == File::R64 {
+            o[l] |= one(a[l] >> 32, b[l] >> 32, c[l] >> 32) << 32;
+        }
+    }
+    x.put_any(i.d, &o);
     Ok(())
 }
 

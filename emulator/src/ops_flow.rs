@@ -46,11 +46,11 @@ pub(crate) const FAMILIES: &[Family] = &[
     },
     Family {
         opcode: "fence",
-        forms: "{.sc|.acq_rel|.acquire|.release}.{cta|cluster|gpu|sys}, .proxy.*, .mbarrier_init.*",
+        forms: "{.sc|.acq_rel|.acquire|.release}.{cta|cluster|gpu|sys}, .proxy.*, .mbarrier_init.release.cluster",
         class: Class::Barrier,
         lower: lower_nothing,
     },
-    Family { opcode: "pmevent", forms: "", class: Class::Other, lower: lower_nothing },
+    Family { opcode: "pmevent", forms: "{.mask}", class: Class::Other, lower: lower_nothing },
     Family { opcode: "setmaxnreg", forms: ".{inc|dec}.sync.aligned.u32", class: Class::Other, lower: lower_nothing },
 ];
 
@@ -59,8 +59,48 @@ pub(crate) fn nothing(_: &mut Exec<'_>, _: &Inst) -> Done {
     Ok(())
 }
 
+/// Qualifiers of instructions that change nothing.
+const NO_MATTER: &[&str] = &[
+    "sc",
+    "acq_rel",
+    "acquire",
+    "release",
+    "cta",
+    "cluster",
+    "gpu",
+    "sys",
+    "proxy",
+    "alias",
+    "async",
+    "async::generic",
+    "tensormap::generic",
+    "sync_restrict::shared::cta",
+    "sync_restrict::shared::cluster",
+    "mbarrier_init",
+    "global",
+    "local",
+    "shared::cta",
+    "shared::cluster",
+    "const",
+    "param",
+    "tensormap",
+    "L1",
+    "L2",
+    "L2::evict_last",
+    "L2::evict_normal",
+    "inc",
+    "dec",
+    "sync",
+    "aligned",
+    "u32",
+    "mask",
+];
+
 /// An instruction whose operands do not matter, since it changes nothing that a thread can see here.
-pub(crate) fn lower_nothing<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, _: &[&str]) -> Result<(), LoadError> {
+pub(crate) fn lower_nothing<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
+    if mods.iter().any(|m| !NO_MATTER.contains(m)) {
+        return b.unknown(raw);
+    }
     let i = b.inst(raw, Class::Other, Taint::Nothing, nothing)?;
     b.emit(i);
     Ok(())

@@ -65,6 +65,14 @@ fn low24s(a: u32) -> i32 {
     (a << 8) as i32 >> 8
 }
 
+fn hi24(a: u32, b: u32) -> u32 {
+    ((u64::from(low24(a)) * u64::from(low24(b))) >> 16) as u32
+}
+
+fn hi24s(a: u32, b: u32) -> i32 {
+    ((i64::from(low24s(a)) * i64::from(low24s(b))) >> 16) as i32
+}
+
 fn wide_s32(a: u32, b: u32) -> u64 {
     (i64::from(a as i32) * i64::from(b as i32)) as u64
 }
@@ -131,6 +139,28 @@ fn mad_carry32(x: &mut Exec<'_>, i: &Inst, hi: bool, signed: bool, carry_in: boo
     Ok(())
 }
 
+/// The same in 64 bits; the lower half of a product is the same for both signs.
+fn mad_carry64(x: &mut Exec<'_>, i: &Inst, hi: bool, signed: bool, carry_in: bool, carry_out: bool) -> Done {
+    let (a, b, c) = (x.get64(i.a), x.get64(i.b), x.get64(i.c));
+    let cc = x.w.carry;
+    let (mut o, mut out) = ([0; LANES], 0u32);
+    for l in 0..LANES {
+        let part = match (hi, signed) {
+            (false, _) => a[l].wrapping_mul(b[l]),
+            (true, false) => hi_u64(a[l], b[l]),
+            (true, true) => hi_s64(a[l] as i64, b[l] as i64) as u64,
+        };
+        let sum = u128::from(part) + u128::from(c[l]) + u128::from(carry_in && cc >> l & 1 != 0);
+        o[l] = sum as u64;
+        out |= ((sum >> 64 & 1) as u32) << l;
+    }
+    if carry_out {
+        x.w.carry = cc & !x.mask | out & x.mask;
+    }
+    x.put64(i.d, &o);
+    Ok(())
+}
+
 fn byte(v: u32, k: u32, signed: bool) -> i64 {
     let b = (v >> (8 * k)) as u8;
     if signed { i64::from(b as i8) } else { i64::from(b) }
@@ -139,6 +169,11 @@ fn byte(v: u32, k: u32, signed: bool) -> i64 {
 fn dp4a(a: u32, b: u32, c: u32, sa: bool, sb: bool) -> u32 {
     let sum: i64 = (0..4).map(|k| byte(a, k, sa) * byte(b, k, sb)).sum();
     c.wrapping_add(sum as u32)
+}
+
+/// How far the bytes of two words are apart, with their numbers.
+fn byte_differences(a: u32, b: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..4).map(move |k| (k, byte(a, k, false).abs_diff(byte(b, k, false)) as u32))
 }
 
 fn dp2a(a: u32, b: u32, c: u32, sa: bool, sb: bool, first: u32) -> u32 {
@@ -181,6 +216,15 @@ pub(crate) const ROWS: &[Row] = rows! {
     "madc.lo.cc.u32|madc.lo.cc.s32" "r=rrr" Integer Compute |x, i| mad_carry32(x, i, false, false, true, true);
     "madc.hi.cc.u32" "r=rrr" Integer Compute |x, i| mad_carry32(x, i, true, false, true, true);
     "madc.hi.cc.s32" "r=rrr" Integer Compute |x, i| mad_carry32(x, i, true, true, true, true);
+    "mad.lo.cc.u64|mad.lo.cc.s64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, false, false, false, true);
+    "mad.hi.cc.u64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, true, false, false, true);
+    "mad.hi.cc.s64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, true, true, false, true);
+    "madc.lo.u64|madc.lo.s64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, false, false, true, false);
+    "madc.hi.u64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, true, false, true, false);
+    "madc.hi.s64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, true, true, true, false);
+    "madc.lo.cc.u64|madc.lo.cc.s64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, false, false, true, true);
+    "madc.hi.cc.u64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, true, false, true, true);
+    "madc.hi.cc.s64" "d=ddd" Integer Compute |x, i| mad_carry64(x, i, true, true, true, true);
     "mul.lo.u16|mul.lo.s16" "h=hh" Integer Compute |x, i| bin16(x, i, u16::wrapping_mul);
     "mul.lo.u32|mul.lo.s32" "r=rr" Integer Compute |x, i| bin32(x, i, u32::wrapping_mul);
     "mul.lo.u64|mul.lo.s64" "d=dd" Integer Compute |x, i| bin64(x, i, u64::wrapping_mul);
@@ -196,10 +240,13 @@ pub(crate) const ROWS: &[Row] = rows! {
     "mul.wide.s32" "d=rr" Integer Compute |x, i| wide(x, i, wide_s32);
     "mul24.lo.u32" "r=rr" Integer Compute |x, i| bin32(x, i, |a, b| low24(a).wrapping_mul(low24(b)));
     "mul24.lo.s32" "r=rr" Integer Compute |x, i| bin32(x, i, |a, b| low24s(a).wrapping_mul(low24s(b)) as u32);
-    "mul24.hi.u32" "r=rr" Integer Compute |x, i| bin32(x, i, |a, b| ((u64::from(low24(a)) * u64::from(low24(b))) >> 16) as u32);
-    "mul24.hi.s32" "r=rr" Integer Compute |x, i| bin32(x, i, |a, b| ((i64::from(low24s(a)) * i64::from(low24s(b))) >> 16) as u32);
+    "mul24.hi.u32" "r=rr" Integer Compute |x, i| bin32(x, i, hi24);
+    "mul24.hi.s32" "r=rr" Integer Compute |x, i| bin32(x, i, |a, b| hi24s(a, b) as u32);
     "mad24.lo.u32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| low24(a).wrapping_mul(low24(b)).wrapping_add(c));
     "mad24.lo.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| (low24s(a).wrapping_mul(low24s(b)) as u32).wrapping_add(c));
+    "mad24.hi.u32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| hi24(a, b).wrapping_add(c));
+    "mad24.hi.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| (hi24s(a, b) as u32).wrapping_add(c));
+    "mad24.hi.sat.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| hi24s(a, b).saturating_add(c as i32) as u32);
     "mad.lo.u16|mad.lo.s16" "h=hhh" Integer Compute |x, i| tri16(x, i, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
     "mad.lo.u32|mad.lo.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
     "mad.lo.u64|mad.lo.s64" "d=ddd" Integer Compute |x, i| tri64(x, i, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
@@ -228,20 +275,22 @@ pub(crate) const ROWS: &[Row] = rows! {
     "min.s16" "h=hh" Integer Compute |x, i| bin16(x, i, s16(i16::min));
     "min.u32" "r=rr" Integer Compute |x, i| bin32(x, i, u32::min);
     "min.s32" "r=rr" Integer Compute |x, i| bin32(x, i, s32(i32::min));
-    "min.relu.s32" "r=rr" Integer Compute |x, i| bin32(x, i, s32(|a, b| a.min(b).max(0)));
+    "min.relu.s32|min.s32.relu" "r=rr" Integer Compute |x, i| bin32(x, i, s32(|a, b| a.min(b).max(0)));
     "min.u64" "d=dd" Integer Compute |x, i| bin64(x, i, u64::min);
     "min.s64" "d=dd" Integer Compute |x, i| bin64(x, i, s64(i64::min));
     "min.u16x2" "r=rr" Integer Compute |x, i| bin16x2(x, i, u16::min);
     "min.s16x2" "r=rr" Integer Compute |x, i| bin16x2(x, i, s16(i16::min));
+    "min.relu.s16x2|min.s16x2.relu" "r=rr" Integer Compute |x, i| bin16x2(x, i, s16(|a, b| a.min(b).max(0)));
     "max.u16" "h=hh" Integer Compute |x, i| bin16(x, i, u16::max);
     "max.s16" "h=hh" Integer Compute |x, i| bin16(x, i, s16(i16::max));
     "max.u32" "r=rr" Integer Compute |x, i| bin32(x, i, u32::max);
     "max.s32" "r=rr" Integer Compute |x, i| bin32(x, i, s32(i32::max));
-    "max.relu.s32" "r=rr" Integer Compute |x, i| bin32(x, i, s32(|a, b| a.max(b).max(0)));
+    "max.relu.s32|max.s32.relu" "r=rr" Integer Compute |x, i| bin32(x, i, s32(|a, b| a.max(b).max(0)));
     "max.u64" "d=dd" Integer Compute |x, i| bin64(x, i, u64::max);
     "max.s64" "d=dd" Integer Compute |x, i| bin64(x, i, s64(i64::max));
     "max.u16x2" "r=rr" Integer Compute |x, i| bin16x2(x, i, u16::max);
     "max.s16x2" "r=rr" Integer Compute |x, i| bin16x2(x, i, s16(i16::max));
+    "max.relu.s16x2|max.s16x2.relu" "r=rr" Integer Compute |x, i| bin16x2(x, i, s16(|a, b| a.max(b).max(0)));
     "abs.s16" "h=h" Integer Compute |x, i| un16(x, i, |a| (a as i16).wrapping_abs() as u16);
     "abs.s32" "r=r" Integer Compute |x, i| un32(x, i, |a| (a as i32).wrapping_abs() as u32);
     "abs.s64" "d=d" Integer Compute |x, i| un64(x, i, |a| (a as i64).wrapping_abs() as u64);
@@ -262,4 +311,10 @@ pub(crate) const ROWS: &[Row] = rows! {
     "dp2a.hi.u32.u32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, false, false, 2));
     "dp2a.lo.s32.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, true, true, 0));
     "dp2a.hi.s32.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, true, true, 2));
+    "dp2a.lo.u32.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, false, true, 0));
+    "dp2a.hi.u32.s32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, false, true, 2));
+    "dp2a.lo.s32.u32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, true, false, 0));
+    "dp2a.hi.s32.u32" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| dp2a(a, b, c, true, false, 2));
+    "vabsdiff4.u32.u32.u32" "r=rrr" Integer Compute |x, i| bin32(x, i, |a, b| byte_differences(a, b).fold(0, |d, (k, v)| d | v << (8 * k)));
+    "vabsdiff4.u32.u32.u32.add" "r=rrr" Integer Compute |x, i| tri32(x, i, |a, b, c| byte_differences(a, b).fold(c, |s, (_, v)| s.wrapping_add(v)));
 };

@@ -32,12 +32,32 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { opcode: "prefetchu", forms: ".L1", class: Class::Other, lower: crate::ops_flow::lower_nothing },
     Family { opcode: "discard", forms: "{.global}.L2", class: Class::Other, lower: crate::ops_flow::lower_nothing },
     Family {
+        opcode: "createpolicy",
+        forms: ".{fractional|range|cvt}.*.b64: a policy that changes nothing",
+        class: Class::Other,
+        lower: lower_policy,
+    },
+    Family {
         opcode: "applypriority",
         forms: "{.global}.L2::evict_normal",
         class: Class::Other,
         lower: crate::ops_flow::lower_nothing,
     },
 ];
+
+fn lower_policy<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
+    let ([kind, .., "b64"], Some(d)) = (mods, raw.operands.first()) else { return b.unknown(raw) };
+    if !matches!(*kind, "fractional" | "range" | "cvt") {
+        return b.unknown(raw);
+    }
+    let mut i = b.inst(raw, Class::Other, Taint::Nothing, |x, i| {
+        x.put64(i.d, &[0; LANES]);
+        Ok(())
+    })?;
+    i.d = b.dst(raw, d, File::R64)?;
+    b.emit(i);
+    Ok(())
+}
 
 /// The qualifiers of a load or store.
 pub(crate) struct Form {

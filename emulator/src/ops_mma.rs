@@ -18,7 +18,7 @@ pub(crate) const ROWS: &[Row] = &[];
 pub(crate) const FAMILIES: &[Family] = &[
     Family {
         opcode: "mma",
-        forms: ".sync.aligned.{m16n8k16|m16n8k8}.row.col.{f32|f16}.{f16|bf16|tf32}.{f16|bf16|tf32}.{f32|f16}",
+        forms: ".sync.aligned.{m16n8k16|m16n8k8|m16n8k4}.row.col.{f32|f16}.{f16|bf16|tf32}.{f16|bf16|tf32}.{f32|f16}",
         class: Class::Tensor,
         lower: lower_mma,
     },
@@ -34,9 +34,10 @@ pub(crate) const FAMILIES: &[Family] = &[
         class: Class::Shared,
         lower: lower_matrix,
     },
+    Family { opcode: "movmatrix", forms: ".sync.aligned.m8n8.trans.b16", class: Class::Tensor, lower: lower_movmatrix },
     Family {
         opcode: "wgmma",
-        forms: ".mma_async.sync.aligned.m64n{8…256}k16.f32.{f16|bf16}.{f16|bf16}, .fence, .commit_group, .wait_group",
+        forms: ".mma_async.sync.aligned.m64n{8…256}k16.{f32|f16}.{f16|bf16}.{f16|bf16}, .fence, .commit_group, .wait_group",
         class: Class::Tensor,
         lower: crate::ops_wgmma::lower,
     },
@@ -86,6 +87,7 @@ fn mma_shape(mods: &[&str]) -> Option<Shape> {
     let k = match (*size, input) {
         ("m16n8k16", Ty::F16 | Ty::Bf16) => 16,
         ("m16n8k8", Ty::F16 | Ty::Bf16 | Ty::Tf32) => 8,
+        ("m16n8k4", Ty::Tf32) => 4,
         _ => return None,
     };
     let acc = |t: &str| match (t, input) {
@@ -206,6 +208,27 @@ fn lower_matrix<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> R
     i.count = n as u8;
     i.x = trans | if space == Space::Shared { 2 } else { 0 };
     b.emit(i);
+    Ok(())
+}
+
+fn lower_movmatrix<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
+    let (["sync", "aligned", "m8n8", "trans", "b16"], [d, a]) = (mods, raw.operands.as_slice()) else {
+        return b.unknown(raw);
+    };
+    let mut i = b.inst(raw, Class::Tensor, Taint::Compute, exec_movmatrix)?;
+    whole_warp(&mut i);
+    i.d = b.dst(raw, d, File::R32)?;
+    i.a = b.src(raw, a, File::R32, Ty::B32)?;
+    b.emit(i);
+    Ok(())
+}
+
+/// Lane `4 r + c / 2` holds row r, columns c and c + 1.
+fn exec_movmatrix(x: &mut Exec<'_>, i: &Inst) -> Done {
+    let a = x.get32(i.a);
+    let half = |row: usize, col: usize| a[4 * row + col / 2] >> (16 * (col % 2)) & 0xffff;
+    let o = std::array::from_fn(|l| half(2 * (l % 4), l / 4) | half(2 * (l % 4) + 1, l / 4) << 16);
+    x.put32(i.d, &o);
     Ok(())
 }
 

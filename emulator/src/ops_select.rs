@@ -19,7 +19,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     },
     Family {
         opcode: "set",
-        forms: ".cmp{.and|.or|.xor}{.ftz}.{u32|s32|f32|f16|bf16|u16|s16}.{type as setp}",
+        forms: ".cmp{.and|.or|.xor}{.ftz}.{u32|s32|f32|f16|f16x2|bf16|bf16x2|u16|s16}.{type as setp}",
         class: Class::Compare,
         lower: lower_set,
     },

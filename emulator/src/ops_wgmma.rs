@@ -26,6 +26,8 @@ const TRANS_A: u32 = 4;
 const TRANS_B: u32 = 8;
 const A_IN_REGISTERS: u32 = 16;
 const BF16: u32 = 32;
+/// Sums are kept as halves, two in a register.
+const HALF_SUMS: u32 = 64;
 
 pub(crate) fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) -> Result<(), LoadError> {
     match mods {
@@ -35,15 +37,16 @@ pub(crate) fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) 
             b.emit(i);
             Ok(())
         }
-        ["mma_async", "sync", "aligned", size, "f32", a, c] if a == c => {
+        ["mma_async", "sync", "aligned", size, sums @ ("f32" | "f16"), a, c] if a == c => {
             let n = size.strip_prefix("m64n").and_then(|s| s.strip_suffix("k16")).and_then(|s| s.parse::<usize>().ok());
             let Some(n) = n.filter(|n| n % 8 == 0 && (8..=256).contains(n)) else { return b.unknown(raw) };
-            let bf16 = match *a {
-                "f16" => 0,
-                "bf16" => BF16,
+            let kinds = match (*a, *sums) {
+                ("f16", "f32") => 0,
+                ("f16", _) => HALF_SUMS,
+                ("bf16", "f32") => BF16,
                 _ => return b.unknown(raw),
             };
-            lower_product(b, raw, n, bf16)
+            lower_product(b, raw, n, kinds)
         }
         _ => b.unknown(raw),
     }
@@ -51,7 +54,7 @@ pub(crate) fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, mods: &[&str]) 
 
 fn lower_product<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, n: usize, mut x: u32) -> Result<(), LoadError> {
     let [d, a, bb, scale, rest @ ..] = raw.operands.as_slice() else { return b.bad(raw, "too few operands") };
-    let mut regs = fragment(b, raw, d, n / 2, true)?;
+    let mut regs = fragment(b, raw, d, sums_per_lane(n, x), true)?;
     let in_registers = matches!(a, Operand::Vector(_));
     let mut i = b.inst(raw, Class::Tensor, Taint::Own, exec)?;
     if in_registers {
@@ -84,6 +87,11 @@ fn lower_product<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, n: usize, mut x: u
     i.imm = n as i64;
     b.emit(i);
     Ok(())
+}
+
+/// Registers of a lane's sums.
+fn sums_per_lane(n: usize, x: u32) -> usize {
+    if x & HALF_SUMS != 0 { n / 4 } else { n / 2 }
 }
 
 /// A matrix descriptor.
@@ -146,7 +154,7 @@ fn exec(x: &mut Exec<'_>, i: &Inst) -> Done {
     let regs = prog.list(i);
     let n = i.imm as usize;
     let ty = if i.x & BF16 != 0 { Ty::Bf16 } else { Ty::F16 };
-    let (d, a_regs): (&[Reg], &[Reg]) = regs.split_at(n / 2);
+    let (d, a_regs): (&[Reg], &[Reg]) = regs.split_at(sums_per_lane(n, i.x));
     for r in a_regs {
         x.reject(*r)?;
     }
@@ -185,10 +193,20 @@ fn exec(x: &mut Exec<'_>, i: &Inst) -> Done {
             x.reject(*r)?;
         }
         let old = x.get32(*r);
-        let o = std::array::from_fn(|l| {
+        let value = |l: usize, e: usize, old: f64| {
             let (row, col) = (l / 4 + 8 * (e / 2 % 2), 8 * (e / 4) + 2 * (l % 4) + e % 2);
             let sum = (0..16).fold(0.0, |s, k| s + a[row][k] * b[col][k]);
-            round(Ty::F32, sign * sum + if keep { f64::from(f32::from_bits(old[l])) } else { 0.0 })
+            sign * sum + if keep { old } else { 0.0 }
+        };
+        let o = std::array::from_fn(|l| {
+            if i.x & HALF_SUMS == 0 {
+                return round(Ty::F32, value(l, e, f64::from(f32::from_bits(old[l]))));
+            }
+            let half = |h: usize| {
+                let before = crate::ops_mma::value(Ty::F16, old[l] >> (16 * h) & 0xffff);
+                round(Ty::F16, value(l, 2 * e + h, before)) << (16 * h)
+            };
+            half(0) | half(1)
         });
         x.put32(*r, &o);
         x.set_taint(*r, None);

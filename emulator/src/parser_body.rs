@@ -184,8 +184,12 @@ impl<'a> Parser<'a> {
             }
             Tok::Punct('[') => {
                 self.lex.next()?;
-                let inner = self.operand(depth + 1)?;
-                if !self.eat(']')? {
+                let mut inner = self.operand(depth + 1)?;
+                if self.eat(',')? {
+                    let mut parts = vec![inner];
+                    parts.extend(self.list(']', depth)?);
+                    inner = Operand::Vector(parts);
+                } else if !self.eat(']')? {
                     return self.fail("expected `]` after an address");
                 }
                 Ok(Operand::Address(Box::new(inner)))

@@ -1,6 +1,7 @@
 //! Special registers: who a thread is, what it was launched with, clocks.
 //!
-//! `%clock` and its kin count the warp's instructions; `%smid` and the like describe one multiprocessor that runs it all.
+//! `%clock` and its kin count the warp's instructions; `%smid` and the like describe one multiprocessor that runs it
+//! all. Each block is a cluster of its own, and no launch is cooperative (`%envreg1` and `%envreg2` are zero).
 
 use crate::exec::{Done, Exec, LANES};
 use crate::program::{File, Inst};
@@ -27,7 +28,12 @@ specials! {
     Clock "%clock" R32; ClockHi "%clock_hi" R32; Clock64 "%clock64" R64;
     Timer "%globaltimer" R64; TimerLo "%globaltimer_lo" R32; TimerHi "%globaltimer_hi" R32;
     DynamicShared "%dynamic_smem_size" R32; TotalShared "%total_smem_size" R32;
-    ClusterX "%cluster_ctaid.x" R32; ClusterRank "%cluster_ctarank" R32; ClusterNctaX "%cluster_nctaid.x" R32;
+    ClusterX "%cluster_ctaid.x" R32; ClusterY "%cluster_ctaid.y" R32; ClusterZ "%cluster_ctaid.z" R32;
+    ClusterNctaX "%cluster_nctaid.x" R32; ClusterNctaY "%cluster_nctaid.y" R32; ClusterNctaZ "%cluster_nctaid.z" R32;
+    ClusterRank "%cluster_ctarank" R32; ClusterNrank "%cluster_nctarank" R32;
+    ClusteridX "%clusterid.x" R32; ClusteridY "%clusterid.y" R32; ClusteridZ "%clusterid.z" R32;
+    NclusteridX "%nclusterid.x" R32; NclusteridY "%nclusterid.y" R32; NclusteridZ "%nclusterid.z" R32;
+    Envreg1 "%envreg1" R32; Envreg2 "%envreg2" R32;
 }
 
 /// The special register of a name.
@@ -64,16 +70,18 @@ pub(crate) fn read(x: &mut Exec<'_>, i: &Inst) -> Done {
         Special::NtidX => u64::from(e.block[0]),
         Special::NtidY => u64::from(e.block[1]),
         Special::NtidZ => u64::from(e.block[2]),
-        Special::CtaidX => u64::from(x.block[0]),
-        Special::CtaidY => u64::from(x.block[1]),
-        Special::CtaidZ => u64::from(x.block[2]),
-        Special::NctaidX => u64::from(e.grid[0]),
-        Special::NctaidY => u64::from(e.grid[1]),
-        Special::NctaidZ => u64::from(e.grid[2]),
+        Special::CtaidX | Special::ClusteridX => u64::from(x.block[0]),
+        Special::CtaidY | Special::ClusteridY => u64::from(x.block[1]),
+        Special::CtaidZ | Special::ClusteridZ => u64::from(x.block[2]),
+        Special::NctaidX | Special::NclusteridX => u64::from(e.grid[0]),
+        Special::NctaidY | Special::NclusteridY => u64::from(e.grid[1]),
+        Special::NctaidZ | Special::NclusteridZ => u64::from(e.grid[2]),
         Special::Warpid => u64::from(x.w.index),
         Special::Nwarpid => u64::from(e.threads().div_ceil(32)),
-        Special::Smid | Special::Gridid | Special::ClusterX | Special::ClusterRank => 0,
-        Special::Nsmid | Special::ClusterNctaX => 1,
+        Special::Smid | Special::Gridid | Special::Envreg1 | Special::Envreg2 => 0,
+        Special::ClusterX | Special::ClusterY | Special::ClusterZ | Special::ClusterRank => 0,
+        Special::ClusterNctaX | Special::ClusterNctaY | Special::ClusterNctaZ | Special::ClusterNrank => 1,
+        Special::Nsmid => 1,
         Special::Clock | Special::Clock64 | Special::Timer | Special::TimerLo => x.w.steps,
         Special::ClockHi | Special::TimerHi => x.w.steps >> 32,
         Special::DynamicShared => u64::from(e.dynamic_shared),

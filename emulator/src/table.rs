@@ -128,6 +128,7 @@ pub(crate) const ROWS: &[(&str, &[Row])] = &[
     ("Bits", crate::ops_bits::ROWS),
     ("Selection and predicates", crate::ops_select::ROWS),
     ("Floating point", crate::ops_float::ROWS),
+    ("Conversion", crate::ops_cvt::ROWS),
     ("Control and misc", crate::ops_flow::ROWS),
     ("Warp", crate::ops_warp::ROWS),
     ("Tensor cores", crate::ops_mma::ROWS),
@@ -136,6 +137,7 @@ pub(crate) const ROWS: &[(&str, &[Row])] = &[
 /// The families by theme.
 pub(crate) const FAMILIES: &[(&str, &[Family])] = &[
     ("Selection and predicates", crate::ops_select::FAMILIES),
+    ("Bits", crate::ops_bits::FAMILIES),
     ("Floating point", crate::ops_float::FAMILIES),
     ("Conversion", crate::ops_cvt::FAMILIES),
     ("Data movement", crate::ops_mov::FAMILIES),

@@ -239,6 +239,28 @@ proptest! {
         let sub = eval("sub.rn.f32 %v0, %v1, %v2;", &["b32"; 3], &[a.clone(), b.clone()]);
         prop_assert_eq!(eval("fma.rn.f32x2 %v0, %v1, %v2, %v3;", &["b64"; 4], &[pair(&a), pair(&b), pair(&c)]), pair(&fma));
         prop_assert_eq!(eval("sub.rn.f32x2 %v0, %v1, %v2;", &["b64"; 3], &[pair(&a), pair(&b)]), pair(&sub));
+        for mode in ["rz", "rm.ftz", "rp.ftz", "rn.ftz"] {
+            let fma = eval(&format!("fma.{mode}.f32 %v0, %v1, %v2, %v3;"), &["b32"; 4], &[a.clone(), b.clone(), c.clone()]);
+            let mul = eval(&format!("mul.{mode}.f32 %v0, %v1, %v2;"), &["b32"; 3], &[a.clone(), b.clone()]);
+            prop_assert_eq!(eval(&format!("fma.{mode}.f32x2 %v0, %v1, %v2, %v3;"), &["b64"; 4], &[pair(&a), pair(&b), pair(&c)]), pair(&fma));
+            prop_assert_eq!(eval(&format!("mul.{mode}.f32x2 %v0, %v1, %v2;"), &["b64"; 3], &[pair(&a), pair(&b)]), pair(&mul));
+        }
+    }
+
+    #[test]
+    fn halves_added_to_singles_are_made_singles_first(h in column(16, 10), g in column(16, 10), b in column(16, 7), c in column(32, 23)) {
+        for (ty, h, g) in [("f16", &h, &g), ("bf16", &b, &b)] {
+            let wide = |v: &Vec<u64>| eval(&format!("cvt.f32.{ty} %v0, %v1;"), &["b32", "b16"], std::slice::from_ref(v));
+            for (op, round) in [("add", "rn"), ("sub", "rz"), ("add", "rm.sat")] {
+                let (mode, last) = (format!("{op}.{round}.f32"), c.clone());
+                let want = eval(&format!("{mode} %v0, %v1, %v2;"), &["b32"; 3], &[wide(h), last.clone()]);
+                let got = eval(&format!("{mode}.{ty} %v0, %v1, %v2;"), &["b32", "b16", "b32"], &[h.clone(), last]);
+                prop_assert_eq!(got, want, "{}.{}", mode, ty);
+            }
+            let want = eval("fma.rp.f32 %v0, %v1, %v2, %v3;", &["b32"; 4], &[wide(h), wide(g), c.clone()]);
+            let got = eval(&format!("fma.rp.f32.{ty} %v0, %v1, %v2, %v3;"), &["b32", "b16", "b16", "b32"], &[h.clone(), g.clone(), c.clone()]);
+            prop_assert_eq!(got, want);
+        }
     }
 
     #[test]

@@ -41,6 +41,16 @@ fn s(v: u64) -> i64 {
     v as i32 as i64
 }
 
+/// A signed operation on both halves of a word.
+fn halves(a: u64, b: u64, f: fn(i16, i16) -> i16) -> u64 {
+    let one = |a: u64, b: u64| u64::from(f(a as i16, b as i16) as u16);
+    one(a, b) | one(a >> 16, b >> 16) << 16
+}
+
+fn clamp(v: u64, min: i64, max: i64, bits: u32) -> u64 {
+    s(v).clamp(min, max) as u64 & ((1 << bits) - 1)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -63,6 +73,12 @@ proptest! {
             ("shr.u32", |a, b, _| if b > 31 { 0 } else { a >> b }),
             ("shr.s32", |a, b, _| (s(a) >> b.min(31)) as u64),
             ("mul24.lo.u32", |a, b, _| (a & 0xff_ffff) * (b & 0xff_ffff)),
+            ("min.relu.s32", |a, b, _| s(a).min(s(b)).max(0) as u64),
+            ("max.s32.relu", |a, b, _| s(a).max(s(b)).max(0) as u64),
+            ("max.s16x2.relu", |a, b, _| halves(a, b, |a, b| a.max(b).max(0))),
+            ("min.relu.s16x2", |a, b, _| halves(a, b, |a, b| a.min(b).max(0))),
+            ("cvt.pack.sat.s16.s32", |a, b, _| clamp(a, -32768, 32767, 16) << 16 | clamp(b, -32768, 32767, 16)),
+            ("cvt.pack.sat.u16.s32", |a, b, _| clamp(a, 0, 65535, 16) << 16 | clamp(b, 0, 65535, 16)),
             ("bmsk.clamp.b32", |a, b, _| (0..32).filter(|k| *k >= a && *k < a + b).fold(0, |m, k| m | 1 << k)),
         ], [&a, &b, &c])?;
         agree(&["b32", "b32", "b32", "b32"], &[
@@ -83,6 +99,17 @@ proptest! {
                 d | if sel & 8 == 0 { byte } else if byte > 127 { 255 } else { 0 } << (8 * k)
             })),
             ("dp4a.s32.u32", |a, b, c| (0..4).fold(c, |d, k| d.wrapping_add(((a >> (8 * k)) as i8 as i64 * (b >> (8 * k) & 255) as i64) as u64))),
+            ("mad24.hi.u32", |a, b, c| (((a & 0xff_ffff) * (b & 0xff_ffff)) >> 16).wrapping_add(c)),
+            ("mad24.hi.sat.s32", |a, b, c| {
+                let low = |v: u64| (v << 40) as i64 >> 40;
+                (((low(a) * low(b)) >> 16) as i32).saturating_add(c as i32) as u64
+            }),
+            ("vabsdiff4.u32.u32.u32", |a, b, _| (0..4).fold(0, |d, k| d | (a >> (8 * k) & 255).abs_diff(b >> (8 * k) & 255) << (8 * k))),
+            ("vabsdiff4.u32.u32.u32.add", |a, b, c| (0..4).fold(c, |d, k| d + (a >> (8 * k) & 255).abs_diff(b >> (8 * k) & 255))),
+            ("cvt.pack.sat.u8.s32.b32", |a, b, c| c << 16 | clamp(a, 0, 255, 8) << 8 | clamp(b, 0, 255, 8)),
+            ("cvt.pack.sat.s8.s32.b32", |a, b, c| c << 16 | clamp(a, -128, 127, 8) << 8 | clamp(b, -128, 127, 8)),
+            ("dp2a.lo.s32.u32", |a, b, c| c.wrapping_add((a as i16 as i64 * (b & 255) as i64) as u64).wrapping_add(((a >> 16) as i16 as i64 * (b >> 8 & 255) as i64) as u64)),
+            ("dp2a.hi.u32.s32", |a, b, c| c.wrapping_add(((a & 0xffff) as i64 * (b >> 16) as i8 as i64) as u64).wrapping_add(((a >> 16) as i64 * (b >> 24) as i8 as i64) as u64)),
             ("dp2a.hi.u32.u32", |a, b, c| c.wrapping_add((a & 0xffff) * (b >> 16 & 255)).wrapping_add((a >> 16) * (b >> 24))),
         ], [&a, &b, &c])?;
         agree(&["b32", "b32"], &[
@@ -157,6 +184,20 @@ proptest! {
     }
 
     #[test]
+    fn carries_make_wider_products(a in column(), b in column(), c in column()) {
+        // 64 bits by 64 plus 128 of them, and the carry behind.
+        let text = "{.reg .b64 %lo, %hi; mad.lo.cc.u64 %lo, %v1, %v2, %v3; madc.hi.cc.u64 %hi, %v1, %v2, %v3; addc.u64 %v0, %hi, 0;}";
+        let got = eval(text, &["b64"; 4], &[a.clone(), b.clone(), c.clone()]);
+        let signed = eval("{.reg .b64 %lo; mad.lo.cc.s64 %lo, %v1, %v2, %v3; madc.hi.s64 %v0, %v1, %v2, 0;}", &["b64"; 4], &[a.clone(), b.clone(), c.clone()]);
+        for k in 0..got.len() {
+            let (sum, carry) = (u128::from(a[k]) * u128::from(b[k])).overflowing_add(u128::from(c[k]) << 64 | u128::from(c[k]));
+            prop_assert_eq!(got[k], ((sum >> 64) as u64).wrapping_add(u64::from(carry)));
+            let product = (i128::from(a[k] as i64) * i128::from(b[k] as i64)) as u128;
+            prop_assert_eq!(signed[k], (product.wrapping_add(u128::from(c[k])) >> 64) as u64);
+        }
+    }
+
+    #[test]
     fn comparisons_with_second_results_and_combinations(a in column(), b in column(), p in prop::collection::vec(0u64..2, 64)) {
         type Test = fn(u64, u64) -> bool;
         let all: [(&str, &str, Test); 8] = [
@@ -187,7 +228,12 @@ proptest! {
         let swapped = eval("{.reg .b16 %x, %y; mov.b32 {%x, %y}, %v1; mov.b32 %v0, {%y, %x};}", &["b32", "b32"], std::slice::from_ref(&lo));
         let put = eval(&format!("bfi.b32 %v0, %v1, %v2, {pos}, {len};"), &["b32", "b32", "b32"], &[lo.clone(), hi.clone()]);
         let logic = eval("lop3.b32 %v0, %v1, %v2, %v1, 0x6a;", &["b32", "b32", "b32"], &[lo.clone(), hi.clone()]);
+        let flag = |op: &str, q: u32| eval(&format!("{{.reg .pred %q; .reg .b32 %x; setp.eq.u32 %q, {q}, 1; lop3.{op}.b32 %x|%v0, %v1, %v2, %v1, 0xc0, %q;}}"), &["pred", "b32", "b32"], &[lo.clone(), hi.clone()]);
+        let (and, or) = (flag("and", 1), flag("or", 0));
+        prop_assert_eq!((flag("and", 0), flag("or", 1)), (vec![0; lo.len()], vec![1; lo.len()]));
         for k in 0..got.len() {
+            let some = u64::from(lo[k] & hi[k] != 0);
+            prop_assert_eq!((and[k], or[k]), (some, some));
             prop_assert_eq!(got[k], hi[k] << 32 | lo[k]);
             prop_assert_eq!(swapped[k], u64::from((lo[k] as u32).rotate_left(16)));
             let field = (0..32).filter(|j| *j >= pos && *j < pos + len).fold(0u64, |m, j| m | 1 << j);

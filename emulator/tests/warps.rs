@@ -210,6 +210,24 @@ fn float_atomics_and_half_pairs() {
     assert_eq!(v, [16f32.to_bits(), 0x5000_4c00, 32 % 21, -5i32 as u32]);
 }
 
+#[test]
+fn vectors_of_atomics_are_atomics_of_their_elements() {
+    // The old values go to registers that hold the addends.
+    let body = "mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000;
+        atom.global.add.v2.f32 {%f2, %f1}, [%a+8], {%f1, %f2};
+        setp.eq.u32 %p1, %t, 31; @%p1 st.global.v2.f32 [%a+16], {%f2, %f1};
+        red.global.v4.bf16x2.max.noftz [%a+32], {%t, 1, 2, 0x80003f80};";
+    let v = ok(body, 32, &[0; 12]);
+    assert_eq!(v[..4], [0, 0, 32f32.to_bits(), 64f32.to_bits()]);
+    assert_eq!(v[4..6], [31f32.to_bits(), 62f32.to_bits()]);
+    // Halves are compared, and -0 is below +0.
+    assert_eq!(v[8..], [31, 1, 2, 0x3f80]);
+    let (_, r) = run(body, "", Shape::line(1, 32), &[0; 12]).unwrap();
+    assert_eq!(r.counts.total.flops, 32 * 2 + 32 * 8);
+    let e = run("red.global.add.v2.f32 [%a+4], {%f1, %f2};", "", Shape::line(1, 32), &[0; 4]).unwrap_err();
+    assert!(e.to_string().contains("misaligned"), "{e}");
+}
+
 /// Small integers are exact in every format, so the sums are too.
 fn small(n: usize, seed: u32) -> Vec<i32> {
     (0..n).map(|i| ((i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13) as i32 % 9 - 4).collect()
@@ -310,6 +328,17 @@ fn wgmma_m64n64k16_from_shared_memory_with_and_without_swizzle() {
         let v = ok(&body, 128, &data);
         let got: Vec<i32> = v[1024..].iter().map(|b| f32::from_bits(*b) as i32 - 1).collect();
         assert!(got == want, "swizzle mode {mode}");
+        // Sums in halves: two columns side by side in a register.
+        let body = body.replace("0f3f800000", "0f3c003c00").replace("k16.f32", "k16.f16");
+        let body = body.replace(&regs.join(", "), &regs[..16].join(", "));
+        let (head, _) = body.split_at(body.find("st.f32").unwrap_or(0));
+        let store: String =
+            (0..16).map(|e| format!("st.f32 [%d9+{}], %f{e};\n", 4096 + e / 2 * 32 + e % 2 * 8 * 256)).collect();
+        let v = ok(&format!("{head}{store}"), 128, &data);
+        for e in (0..4096).step_by(2) {
+            let sums = [v[1024 + e] & 0xffff, v[1024 + e] >> 16].map(|h| f16::from_bits(h as u16).to_f32() as i32 - 1);
+            assert_eq!(sums, want[e..e + 2], "swizzle mode {mode}, element {e}");
+        }
     }
 }
 
@@ -332,6 +361,13 @@ fn asynchronous_copies_land_at_their_wait_and_not_before() {
         &[!0; 4],
     );
     assert_eq!(v, [!0, 0xffff, 0, 0]);
+    // Lanes that ignore their source copy zeros, and may have none.
+    let odd = "and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0;";
+    let copy = copy
+        .replace("], 16", "], 16, %p1")
+        .replace("add.u64 %d4, %a, %d2;", "add.u64 %d4, %a, %d2; selp.b64 %d4, 0, %d4, %p1;");
+    let v = ok(&format!("{odd} {copy} cp.async.wait_all; ld.shared.u32 %r1, [%d3+12]; st.u32 [%o], %r1;"), 4, &[7; 16]);
+    assert_eq!(v[..4], [7, 0, 7, 0]);
 }
 
 #[test]
