@@ -53,9 +53,9 @@ fn ptx(built: &Built) -> String {
     std::fs::read_to_string(&built.ptx).expect("the PTX is there")
 }
 
-/// What ptxas warns of, and all that it says of `wgmma`: where it waits on its own, it says so for information.
+/// What ptxas warns of, and all else that it has a number for: where it waits on its own, it says so for information.
 fn complaints(cubin: &Cubin) -> Vec<&str> {
-    let is_one = |message: &&sass::Message| message.is_warning() || message.text.contains("wgmma");
+    let is_one = |message: &&sass::Message| message.is_warning() || message.code.is_some();
     cubin.messages.iter().filter(is_one).map(|message| message.text.as_str()).collect()
 }
 
@@ -134,10 +134,10 @@ fn every_instruction_is_convergent_in_the_optimized_module() {
     for call in &calls {
         assert!(attributes(&module, call).split_whitespace().any(|word| word == "convergent"), "{call}");
     }
-    // Two kernels of one bf16 product or two, as many of f16, six loads and two a staged kernel, and of the warpgroup's
-    // products three with a fence, a commit and a wait a kernel.
+    // Kernels of one, two and four products by mma in each format; two loads a staged kernel, three a chained one and six of
+    // all kinds; and of the warpgroup's products three, with a fence, a commit and a wait a kernel.
     let count = |name: &str| calls.iter().filter(|call| call.contains(name)).count();
-    assert_eq!(["@llvm.nvvm.mma.", " asm "].map(count), [3, 3 + 10 + 9], "{calls:#?}");
+    assert_eq!(["@llvm.nvvm.mma.", " asm "].map(count), [7, 7 + 16 + 9], "{calls:#?}");
 }
 
 /// Reproducible numbers of up to 2 in size, the coarser the fewer bits a format has.
@@ -233,8 +233,53 @@ fn check_products(module: &Module) {
     Gemm::<F16>::check(&gemm!(mma_f16, MMA, false), module);
     Gemm::<Bf16>::check(&gemm!(staged_bf16, STAGED, false), module);
     Gemm::<F16>::check(&gemm!(staged_f16_transposed, STAGED, true), module);
+    check_chain(module, "chained_bf16", matrix::chained_bf16, 1.0 / 256.0);
+    check_chain(module, "chained_f16", matrix::chained_f16, 1.0 / 2048.0);
     Gemm::<Bf16>::check(&gemm!(wgmma_bf16, WGMMA, false), module);
     Gemm::<F16>::check(&gemm!(wgmma_f16_transposed, WGMMA_DEEP, true), module);
+}
+
+/// `chained_bf16` or its like, on the host and in the emulator.
+fn check_chain<T: Element>(
+    module: &Module,
+    name: &str,
+    host: unsafe fn(*const T, *const T, *const T, *mut f32, u32),
+    precision: f64,
+) {
+    const SIDE: usize = matrix::CHAINED;
+    for steps in [0, 1, 4] {
+        let mut random = Random(u64::from(steps));
+        let deep = SIDE * steps as usize;
+        let (q, k, v) =
+            (random.matrix::<T>(SIDE, SIDE), random.matrix::<T>(deep, SIDE), random.matrix::<T>(deep, SIDE));
+        let mut on_host = vec![f32::NAN; SIDE * SIDE];
+        let (y, inputs) = (on_host.as_mut_ptr(), [&q, &k, &v].map(|elements| aligned(elements)));
+        let [q_at, k_at, v_at] = inputs.each_ref().map(|input| input.as_ptr().cast());
+        // SAFETY: the matrices have the sizes that the kernel's documentation asks for.
+        host::launch(1, 32, 0, || unsafe { host(q_at, k_at, v_at, y, steps) }).expect("the host runs it");
+        let mut device = Device::default();
+        let bits = |elements: &[T]| elements.iter().map(|element| element.to_bits()).collect::<Vec<u16>>();
+        let [q_in, k_in, v_in] = [&q, &k, &v].map(|elements| device.buffer(&bits(elements)));
+        let out = device.uninit::<f32>(SIDE * SIDE);
+        let kernel = module.kernel(name).expect("the kernel is in the PTX");
+        let args: [Arg; 5] = [q_in.into(), k_in.into(), v_in.into(), out.into(), steps.into()];
+        device.launch(&kernel, Shape::line(1, 32), &args).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let emulated = device.read_written(&out).expect("all was written");
+        assert_eq!(
+            emulated.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            on_host.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        );
+        for (at, found) in on_host.iter().enumerate() {
+            let (row, column) = (at / SIDE, at % SIDE);
+            let value = |elements: &[T], row: usize, column: usize| f64::from(elements[SIDE * row + column].to_f32());
+            let middle = |j| (0..SIDE).map(|d| value(&q, row, d) * value(&k, j, d)).sum::<f64>();
+            let terms: Vec<f64> = (0..deep).map(|j| middle(j) * value(&v, j, column)).collect();
+            // Each product in the middle is off by half a last place at most, and the sum in single precision by less.
+            let allowed = precision * terms.iter().map(|term| term.abs()).sum::<f64>();
+            let exact: f64 = terms.iter().sum();
+            assert!((f64::from(*found) - exact).abs() <= allowed, "{name}: {found} for {exact}");
+        }
+    }
 }
 
 /// The registers of `matrix::loaders`, by the formulas of the fragments.

@@ -162,8 +162,9 @@ impl<T: Element> A<T> {
     /// Sums as an operand: columns 0 to 7 are `left`, 8 to 15 `right`, each element rounded. No lane exchanges anything.
     #[inline(always)]
     pub fn from_accumulators(left: Accumulator, right: Accumulator) -> A<T> {
-        let pair = |sums: [f32; 4], low: usize| pack(T::from_f32(sums[low]), T::from_f32(sums[low + 1]));
-        A::from_registers([pair(left.0, 0), pair(left.0, 2), pair(right.0, 0), pair(right.0, 2)])
+        let pack = |Accumulator([a, b, c, d])| [T::pack(a, b), T::pack(c, d)];
+        let ([a, b], [c, d]) = (pack(left), pack(right));
+        A::from_registers([a, b, c, d])
     }
 
     /// The transpose, as its columns 0 to 7 and 8 to 15: rows of this matrix. No lane exchanges anything.

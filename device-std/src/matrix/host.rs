@@ -86,6 +86,18 @@ pub fn mma_f16(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
     product::<F16>(a, b, c)
 }
 
+fn pack<T: Element>(low: f32, high: f32) -> u32 {
+    u32::from(T::from_f32(low).to_bits()) | u32::from(T::from_f32(high).to_bits()) << 16
+}
+
+pub fn pack_bf16(low: f32, high: f32) -> u32 {
+    pack::<Bf16>(low, high)
+}
+
+pub fn pack_f16(low: f32, high: f32) -> u32 {
+    pack::<F16>(low, high)
+}
+
 /// As the instruction; see the version for GPUs.
 ///
 /// # Safety

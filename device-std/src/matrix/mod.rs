@@ -82,6 +82,10 @@ pub trait Element: Plain + sealed::Sealed {
     /// The number with these bits.
     fn from_bits(bits: u16) -> Self;
 
+    /// Both rounded, as a register: `low` is its low half.
+    #[doc(hidden)]
+    fn pack(low: f32, high: f32) -> u32;
+
     #[doc(hidden)]
     #[cfg_attr(on_host, track_caller)]
     fn mma(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4];
@@ -94,7 +98,7 @@ pub trait Element: Plain + sealed::Sealed {
 }
 
 macro_rules! elements {
-    ($($format:ident $mma:ident $wgmma:ident;)*) => {$(
+    ($($format:ident $mma:ident $wgmma:ident $pack:ident;)*) => {$(
         impl sealed::Sealed for $format {}
 
         impl Element for $format {
@@ -119,6 +123,11 @@ macro_rules! elements {
             }
 
             #[inline(always)]
+            fn pack(low: f32, high: f32) -> u32 {
+                imp::$pack(low, high)
+            }
+
+            #[inline(always)]
             #[cfg_attr(on_host, track_caller)]
             fn mma(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
                 imp::$mma(a, b, c)
@@ -139,8 +148,8 @@ macro_rules! elements {
 }
 
 elements! {
-    Bf16 mma_bf16 product_bf16;
-    F16 mma_f16 product_f16;
+    Bf16 mma_bf16 product_bf16 pack_bf16;
+    F16 mma_f16 product_f16 pack_f16;
 }
 
 /// `a * b + c`, by the 32 lanes of the sub-group together.

@@ -62,6 +62,31 @@ pub fn mma_f16([a0, a1, a2, a3]: [u32; 4], [b0, b1]: [u32; 2], [c0, c1, c2, c3]:
     [d0, d1, d2, d3]
 }
 
+macro_rules! packs {
+    ($($name:ident $instruction:literal;)*) => {$(
+        #[inline(always)]
+        pub fn $name(low: f32, high: f32) -> u32 {
+            let both;
+            // SAFETY: the instruction computes with its operands, and touches nothing else.
+            unsafe {
+                asm!(
+                    concat!($instruction, " {both}, {high}, {low};"),
+                    both = lateout(reg32) both,
+                    high = in(reg32) high,
+                    low = in(reg32) low,
+                    options(pure, nomem, nostack),
+                );
+            }
+            both
+        }
+    )*};
+}
+
+packs! {
+    pack_bf16 "cvt.rn.bf16x2.f32";
+    pack_f16 "cvt.rn.f16x2.f32";
+}
+
 macro_rules! load_matrices {
     ($form:literal, $row:ident, $($register:ident)*) => {{
         let ($($register),*);
