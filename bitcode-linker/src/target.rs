@@ -13,6 +13,10 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 const OLDEST_PTX: &str = "3.2";
 const OLDEST_GPUS: [&str; 4] = ["sm_20", "sm_21", "sm_30", "sm_35"];
 
+/// The version of PTX that has minima and maxima of three numbers, for GPUs from this one on. For some of them LLVM takes
+/// an older one unless told otherwise. Needs ptxas 12.9.
+const THREE_INPUTS: (u32, &str, &str) = (100, "8.8", "+ptx88");
+
 /// One GPU at one optimization level.
 pub struct Gpu {
     machine: TargetMachine,
@@ -50,21 +54,23 @@ impl Gpu {
             let machine = machine(features).ok_or_else(unknown)?;
             Ok::<Gpu, Error>(Gpu { machine, cpu: args.target_cpu.clone(), pipeline: pipeline(args.optimize) })
         };
-        gpu("")?.check_cpu()?;
-        gpu(&args.target_feature)
+        let default_ptx = gpu("")?.check_cpu()?;
+        gpu(&features(args, &default_ptx))
     }
 
     /// LLVM itself only warns of a GPU that it does not know, goes on with its oldest one, and still writes the name in
-    /// the PTX. What version of PTX it takes for an empty module shows it: the first, which but for it the oldest get.
-    fn check_cpu(&self) -> Result<(), Error> {
+    /// the PTX. What version of PTX it takes for an empty module shows it: the first, which but for it the oldest get. That
+    /// version is the result.
+    fn check_cpu(&self) -> Result<String, Error> {
         let session = Session::new();
         let empty = session.context().create_module("empty");
         self.claim(&empty);
         let ptx = self.ptx(&session, &empty)?;
         let says = |start: &str| ptx.lines().find_map(|line| line.strip_prefix(start)).map(str::trim);
-        let is_known = says(".version ") != Some(OLDEST_PTX) || OLDEST_GPUS.contains(&&*self.cpu);
+        let version = says(".version ").unwrap_or(OLDEST_PTX);
+        let is_known = version != OLDEST_PTX || OLDEST_GPUS.contains(&&*self.cpu);
         if is_known && says(".target ") == Some(&self.cpu) {
-            Ok(())
+            Ok(version.to_owned())
         } else {
             Err(Error::UnknownCpu { cpu: self.cpu.clone() })
         }
@@ -125,6 +131,24 @@ impl Gpu {
         let text = text.strip_suffix(b"\0").unwrap_or(text);
         String::from_utf8(text.to_vec()).map_err(|error| failed(error.to_string()))
     }
+}
+
+/// The features asked for, and a newer version of PTX where the GPU has instructions that `default` lacks and none was asked
+/// for.
+fn features(args: &Args, default: &str) -> String {
+    let (first_gpu, version, feature) = THREE_INPUTS;
+    let number = args.target_cpu.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse::<u32>();
+    let is_older = |default: &str| parts(default) < parts(version);
+    let asks = args.target_feature.split(',').any(|asked| asked.starts_with("+ptx"));
+    if asks || !is_older(default) || !number.is_ok_and(|number| number >= first_gpu) {
+        return args.target_feature.clone();
+    }
+    if args.target_feature.is_empty() { feature.to_owned() } else { format!("{},{feature}", args.target_feature) }
+}
+
+/// The numbers of a version.
+fn parts(version: &str) -> Vec<u32> {
+    version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
 fn pipeline(level: OptLevel) -> String {

@@ -404,6 +404,23 @@ fn features_reach_code_generation() {
 }
 
 #[test]
+fn gpus_with_minima_of_three_get_the_ptx_that_has_them() {
+    let scene = Scene::with(KERNEL);
+    let version = |cpu: &str, features: &str| {
+        let mut args = scene.args(&[]);
+        cpu.clone_into(&mut args.target_cpu);
+        features.clone_into(&mut args.target_feature);
+        bitcode_linker::link(&args).unwrap_or_else(|error| panic!("{cpu}: {error}"));
+        let ptx = std::fs::read_to_string(&args.output).unwrap();
+        ptx.lines().find_map(|line| line.strip_prefix(".version ")).unwrap().to_owned()
+    };
+    assert_eq!(["sm_100", "sm_100a", "sm_101", "sm_120a", "sm_103a"].map(|cpu| version(cpu, "")), ["8.8"; 5]);
+    // Neither an older GPU nor one whose PTX is newer anyway is touched, nor what someone asks for.
+    assert_eq!((version("sm_90a", ""), version("sm_110", "")), ("8.0".to_owned(), "9.0".to_owned()));
+    assert_eq!((version("sm_120", "+ptx87"), version("sm_100", "+ptx90")), ("8.7".to_owned(), "9.0".to_owned()));
+}
+
+#[test]
 fn what_makes_llvm_give_up_is_one_sentence() {
     // PTX 6.0 knows no sm_90. LLVM has no way to report that, and would abort with a trace of its stack.
     let scene = Scene::with(KERNEL);
