@@ -2,6 +2,9 @@
 //!
 //! This library only makes the texts comparable: it takes out what changes from build to build without meaning anything.
 
+pub mod pieces;
+pub mod ptx;
+
 use std::collections::HashMap;
 
 /// Gives numbers and hashes names by the order in which they appear: metadata (`!28`), constants (`@alloc_…`, `@anon.….2`), PTX
@@ -16,7 +19,7 @@ pub fn without_volatile(text: &str) -> String {
 }
 
 /// Replaces what follows `mark` (as long as `is_part` holds) by the number of its first appearance, behind `replacement`.
-fn renumber(text: &str, mark: &str, replacement: &str, is_part: impl Fn(char) -> bool) -> String {
+pub(crate) fn renumber(text: &str, mark: &str, replacement: &str, is_part: impl Fn(char) -> bool) -> String {
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut pieces = text.split(mark);
     let mut result = pieces.next().unwrap_or_default().to_owned();
