@@ -297,15 +297,45 @@ impl OpenSection {
     }
 }
 
-/// What is called is a function, with a symbol or without.
+/// What is called and returns is a function, with a symbol or without.
 fn add_nameless_functions(symbols: &mut Vec<Symbol>, instructions: &[Instruction]) {
     let mut known: HashSet<u64> = symbols.iter().map(|symbol| symbol.address).collect();
     for instruction in instructions {
         let Flow::Call { callee: Callee::Known(Place::Address(to)), .. } = instruction.flow else { continue };
-        if known.insert(to) {
+        if !known.contains(&to) && reaches_return(to, instructions, &known) {
+            known.insert(to);
             symbols.push(Symbol::new(false, format!("function_at_0x{to:x}"), to));
         }
     }
+}
+
+/// Can the code at an address return, without what other functions do?
+fn reaches_return(start: u64, instructions: &[Instruction], functions: &HashSet<u64>) -> bool {
+    let at = |address: u64| instructions.binary_search_by_key(&address, |instruction| instruction.address).ok();
+    let mut pending: Vec<usize> = at(start).into_iter().collect();
+    let mut seen: HashSet<usize> = HashSet::new();
+    while let Some(index) = pending.pop() {
+        let Some(instruction) = instructions.get(index) else { continue };
+        if functions.contains(&instruction.address) || !seen.insert(index) {
+            continue;
+        }
+        match &instruction.flow {
+            Flow::Return { .. } => return true,
+            Flow::Jump { to, conditional } => {
+                pending.extend(if let Place::Address(to) = to { at(*to) } else { None });
+                pending.extend(conditional.then_some(index + 1));
+            }
+            Flow::IndirectJump { to, conditional } => {
+                pending.extend(to.iter().flatten().filter_map(|to| at(*to)));
+                pending.extend(conditional.then_some(index + 1));
+            }
+            Flow::Exit { conditional } => pending.extend(conditional.then_some(index + 1)),
+            Flow::Next | Flow::ArmBarrier { .. } | Flow::AwaitBarrier { .. } | Flow::Call { .. } => {
+                pending.push(index + 1)
+            }
+        }
+    }
+    false
 }
 
 /// Control must not go to where there is no instruction.

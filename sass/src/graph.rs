@@ -13,6 +13,9 @@
 //!    may be any other block.
 //! 4. A jump to another function's first instruction is a call that returns to the caller's caller.
 //!
+//! And one keeps calls out that are none: before sm_90, ptxas writes some jumps out of a loop as `CALL.REL.NOINC` of the
+//! label behind it, from which nothing returns. A call of code that is no function ([`crate::Symbol`]) is therefore a jump.
+//!
 //! A block ends at every jump, call, return and exit, conditional or not.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -243,6 +246,11 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, at: usize, callee: &Callee) -> Vec<Step> {
+        if let Callee::Known(Place::Address(to)) = callee
+            && !self.layout.function_starts.contains(to)
+        {
+            return self.jump(at, &Place::Address(*to));
+        }
         self.calls.push((at, callee.clone()));
         let next = self.layout.next(at).filter(|_| (self.can_return)(callee));
         next.map(|next| (next, EdgeKind::Returned)).into_iter().collect()

@@ -256,3 +256,12 @@ fn blocks_end_where_control_can_leave_or_enter() {
     ];
     assert_eq!(edges(&program.functions()[0]), expected);
 }
+
+#[test]
+fn a_call_of_a_label_inside_the_function_is_a_jump() {
+    let module = one("k:\n .L_x_1:\n MOV R1, R2\n @P0 CALL.REL.NOINC `(.L_x_2)\n BRA `(.L_x_1)\n .L_x_2:\n EXIT");
+    let program = Program::of(&module);
+    let kernel = program.kernel("k").expect("the kernel");
+    assert_eq!(edges(kernel.function()), [(0, 48, EdgeKind::Jump), (0, 32, EdgeKind::Next), (32, 0, EdgeKind::Jump)]);
+    assert_eq!((counts(&module).loops, counts(&module).calls), (1, 0));
+}
