@@ -98,6 +98,8 @@ unsafe fn run<T: Element, const TILES: usize>(tensors: &Tensors<T>) {
     unsafe {
         let head = tensors.head();
         load::state(&chunk, &head, place, first_row, dk, dv);
+        // A sequence without tokens has no other barrier before the state is stored.
+        block::barrier();
         let mut first = 0;
         #[nounroll]
         while first < head.tokens {
