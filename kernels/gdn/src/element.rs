@@ -3,8 +3,9 @@
 //! All arithmetic is in single precision; elements are converted where they are loaded and stored, several at once, so
 //! that each access to memory has 8 or 16 bytes.
 
+use core::mem::transmute_copy;
 use device_std::math::{Bf16, F16};
-use device_std::{Plain, unroll, vector};
+use device_std::{Plain, matrix, unroll, vector};
 
 /// A type of the kernels' inputs and outputs.
 pub trait Element: Plain {
@@ -114,3 +115,31 @@ macro_rules! sixteen_bits {
 }
 
 sixteen_bits!(F16 Bf16);
+
+/// A type that tensor cores multiply: two of them travel as one word.
+pub trait Half: Element + matrix::Element {
+    /// Two neighbours.
+    ///
+    /// # Safety
+    /// They are there, at an address that is a multiple of 4.
+    #[inline(always)]
+    unsafe fn load_two(from: *const Self) -> [f32; 2] {
+        // SAFETY: the caller's promise; one access of 4 bytes, of two plain values.
+        let [low, high]: [Self; 2] = unsafe { transmute_copy(&*from.cast::<u32>()) };
+        [Element::to_f32(low), Element::to_f32(high)]
+    }
+
+    /// Stores two neighbours.
+    ///
+    /// # Safety
+    /// There is room for them, at an address that is a multiple of 4.
+    #[inline(always)]
+    unsafe fn store_two(to: *mut Self, values: [f32; 2]) {
+        let both: [Self; 2] = values.map(<Self as Element>::from_f32);
+        // SAFETY: the caller's promise; two values of 16 bits are a word.
+        unsafe { *to.cast::<u32>() = transmute_copy(&both) };
+    }
+}
+
+impl Half for F16 {}
+impl Half for Bf16 {}

@@ -9,6 +9,7 @@
 //!
 //! - [`recurrent`] does just that, token by token.
 //! - [`wy`] takes chunks of 16, 32 or 64 tokens and turns the steps of a chunk into products of small matrices.
+//! - [`mma`] does that on tensor cores, for keys of 128 elements of 16 bits.
 //!
 //! # What every kernel takes
 //! Pointers and sizes, in this order; all arrays are dense and row-major, and begin at multiples of 16 bytes.
@@ -39,11 +40,12 @@
 #![allow(clippy::too_many_arguments)]
 
 mod element;
+pub mod mma;
 pub mod recurrent;
 mod tensors;
 pub mod wy;
 
-pub use element::Element;
+pub use element::{Element, Half};
 pub use tensors::{Head, Tensors};
 
 /// The entry points of a kernel: one for each element type and each size that is known while compiling.

@@ -69,6 +69,31 @@ impl Case {
         ]
     }
 
+    /// Those for keys of 128 elements and values of 64 or 128, as tensor cores have them.
+    pub fn wide() -> Vec<Case> {
+        let of = |sizes, gates, beta, seed| problem(sizes, gates, beta, seed);
+        let one = |tokens| Sizes::batch(1, tokens, 1, 1, 128, 64);
+        let packed = Sizes { sequences: vec![37, 0, 64, 5], heads: 2, key_heads: 1, dk: 128, dv: 64 };
+        let mut alike = of(one(64), Constant(1.0), Constant(1.0), 86);
+        let key = alike.k[..128].to_vec();
+        alike.k = key.repeat(64);
+        vec![
+            case("128 by 128, 130 tokens", of(Sizes::batch(1, 130, 2, 1, 128, 128), Between(0.9, 1.0), BETA, 81)),
+            case("one g = 0", of(one(70), One(20, 0.0), BETA, 82)),
+            case("g = exp of -20 to 0", of(one(130), Exponential(-20.0, 0.0), BETA, 83)),
+            case("negative g", of(one(70), Between(-1.0, 1.0), BETA, 84)),
+            case("g = 1 for 256 tokens", of(one(256), Constant(1.0), BETA, 85)),
+            case("64 equal keys, beta = 1", alike),
+            case("1 token", of(one(1), Between(0.9, 1.0), BETA, 87)),
+            case("65 tokens", of(one(65), Between(0.9, 1.0), BETA, 88)),
+            Case { hostile_end: true, ..case("81 tokens, then NaN", of(one(81), Between(0.9, 1.0), BETA, 89)) },
+            case("beta = 0: the state alone", of(one(70), Between(0.8, 1.0), Constant(0.0), 90)),
+            Case { calls: vec![50, 80], ..case("130 tokens as 50 and 80", of(one(130), Between(0.8, 1.0), BETA, 91)) },
+            case("packed sequences, one of no tokens", of(packed, Between(0.9, 1.0), BETA, 92)),
+            case("2 key heads for 6 heads", of(Sizes::batch(2, 20, 6, 2, 128, 64), Between(0.9, 1.0), BETA, 93)),
+        ]
+    }
+
     /// The same problem with inputs that the element type has.
     #[must_use]
     pub fn rounded(mut self, element: Element) -> Case {

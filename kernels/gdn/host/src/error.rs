@@ -46,6 +46,19 @@ pub enum Error {
         /// Heads of keys.
         key_heads: u32,
     },
+    /// Tensor cores cannot do it.
+    #[error(
+        "`dk` is {dk}, `dv` is {dv} and elements are {element}: the kernel for tensor cores is for `dk` = 128, `dv` a multiple \
+         of 64, and f16 or bf16"
+    )]
+    Mma {
+        /// Elements of a key.
+        dk: u32,
+        /// Elements of a value.
+        dv: u32,
+        /// The element type.
+        element: &'static str,
+    },
     /// There is no such chunk.
     #[error("a chunk of {0} tokens was asked for: there are chunks of 16, 32 and 64")]
     Chunk(u32),

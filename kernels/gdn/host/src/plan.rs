@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::problem::{Element, Sizes};
-use gdn::{recurrent, wy};
+use gdn::{mma, recurrent, wy};
 
 /// The largest key that the recurrent kernel has registers for.
 pub const MAX_DK: u32 = 256;
@@ -14,6 +14,8 @@ pub enum Kernel {
     Recurrent,
     /// In chunks of 16, 32 or 64 tokens.
     Chunk(u32),
+    /// In chunks of 64 tokens on tensor cores, for `dk` = 128, `dv` a multiple of 64, and elements of 16 bits.
+    Mma,
 }
 
 /// One launch.
@@ -31,6 +33,11 @@ pub struct Plan {
 
 /// Where a sequence is shorter, the recurrence costs less than a chunk.
 const FEW_TOKENS: u32 = 16;
+
+/// Whether tensor cores can do it.
+fn on_tensor_cores(sizes: &Sizes, element: Element) -> bool {
+    element != Element::F32 && sizes.dk == mma::DK && sizes.dv.is_multiple_of(mma::ROWS)
+}
 
 impl Kernel {
     /// The kernel for a problem on a device whose blocks can have so much shared memory.
@@ -61,6 +68,13 @@ impl Kernel {
                 }
                 let entry = format!("gdn_wy_chunk_{}_{chunk}", element.name());
                 (entry, wy::ROWS, wy::THREADS, wy::layout::bytes(chunk, sizes.dk))
+            }
+            Kernel::Mma => {
+                if !on_tensor_cores(sizes, element) {
+                    return Err(Error::Mma { dk: sizes.dk, dv: sizes.dv, element: element.name() });
+                }
+                let entry = format!("gdn_wy_mma_{}", element.name());
+                (entry, mma::ROWS, mma::THREADS, u64::from(mma::BYTES))
             }
         };
         let slots = sizes.sequences.len() as u64 * u64::from(sizes.heads);

@@ -24,22 +24,23 @@ type Entry<T> = unsafe fn(
 );
 
 /// An element type with its kernels.
-trait Kernels: gdn::Element {
+trait Kernels: gdn::Element + 'static {
     const ELEMENT: Element;
-    const ENTRIES: [(&'static str, Entry<Self>); 6];
+    const ENTRIES: &'static [(&'static str, Entry<Self>)];
 }
 
 macro_rules! kernels {
-    ($($element:ty, $name:ident: $r64:ident $r128:ident $r256:ident $c16:ident $c32:ident $c64:ident;)+) => {$(
+    ($($element:ty, $name:ident: $r64:ident $r128:ident $r256:ident $c16:ident $c32:ident $c64:ident $($mma:ident)?;)+) => {$(
         impl Kernels for $element {
             const ELEMENT: Element = Element::$name;
-            const ENTRIES: [(&'static str, Entry<Self>); 6] = [
+            const ENTRIES: &'static [(&'static str, Entry<Self>)] = &[
                 (stringify!($r64), gdn::recurrent::$r64),
                 (stringify!($r128), gdn::recurrent::$r128),
                 (stringify!($r256), gdn::recurrent::$r256),
                 (stringify!($c16), gdn::wy::$c16),
                 (stringify!($c32), gdn::wy::$c32),
                 (stringify!($c64), gdn::wy::$c64),
+                $((stringify!($mma), gdn::mma::$mma),)?
             ];
         }
     )+};
@@ -49,9 +50,9 @@ kernels! {
     f32, F32: gdn_recurrent_f32_64 gdn_recurrent_f32_128 gdn_recurrent_f32_256 gdn_wy_chunk_f32_16 gdn_wy_chunk_f32_32
         gdn_wy_chunk_f32_64;
     F16, F16: gdn_recurrent_f16_64 gdn_recurrent_f16_128 gdn_recurrent_f16_256 gdn_wy_chunk_f16_16 gdn_wy_chunk_f16_32
-        gdn_wy_chunk_f16_64;
+        gdn_wy_chunk_f16_64 gdn_wy_mma_f16;
     Bf16, Bf16: gdn_recurrent_bf16_64 gdn_recurrent_bf16_128 gdn_recurrent_bf16_256 gdn_wy_chunk_bf16_16
-        gdn_wy_chunk_bf16_32 gdn_wy_chunk_bf16_64;
+        gdn_wy_chunk_bf16_32 gdn_wy_chunk_bf16_64 gdn_wy_mma_bf16;
 }
 
 /// An array at a multiple of 16 bytes, as a GPU's buffers are, with some room after its end.
@@ -99,7 +100,8 @@ impl<T: gdn::Element> Aligned<T> {
 fn run<T: Kernels>(kernel: Kernel, problem: &Problem) -> Result<Outputs, device_std::host::Error> {
     let sizes = &problem.sizes;
     let plan = kernel.plan(sizes, T::ELEMENT).expect("a problem that the kernels are for");
-    let (_, entry) = T::ENTRIES.into_iter().find(|(name, _)| *name == plan.entry).expect("the kernel is in the table");
+    let (_, entry) =
+        T::ENTRIES.iter().copied().find(|(name, _)| *name == plan.entry).expect("the kernel is in the table");
     let [q, k, v] = [&problem.q, &problem.k, &problem.v].map(|values| Aligned::<T>::new(values));
     let [g, beta] = [&problem.g, &problem.beta].map(|values| Aligned::<f32>::new(values));
     let before = problem.state.as_ref().map(|state| Aligned::<f32>::new(state));
@@ -170,4 +172,10 @@ fn in_chunks_of_half_precision() {
 fn in_chunks_of_bfloat16() {
     check::<Bf16>(Kernel::Chunk(64), Case::all(64));
     check::<Bf16>(Kernel::Chunk(32), Case::long());
+}
+
+#[test]
+fn on_tensor_cores() {
+    check::<F16>(Kernel::Mma, Case::wide());
+    check::<Bf16>(Kernel::Mma, Case::wide());
 }

@@ -1,9 +1,9 @@
 //! What the keys of a chunk have to do with each other: `Gamma`, `A` and the masked `Q K^T`.
 
 use super::layout::{Chunk, Gates};
-use super::matrix::dot;
+use super::matrix::{Matrix, dot};
 use super::{Place, SIDE, WIDTH};
-use device_std::{block, device};
+use device_std::device;
 
 /// A thread's tiles of `K K^T` and `Q K^T`; of each, those on and below the diagonal.
 pub struct Products<const TILES: usize> {
@@ -12,29 +12,30 @@ pub struct Products<const TILES: usize> {
 }
 
 /// `Gamma`, its last row, and `G`: one thread a column, from the diagonal down.
+///
+/// `gates` has the rows of [`Gates`], the first of which was written before the last barrier. Threads beyond the tokens have
+/// nothing to do.
 #[device]
 #[inline(always)]
-pub unsafe fn gamma<const TILES: usize>(chunk: &Chunk) {
-    let column = block::thread_index() as usize;
+pub unsafe fn gamma<const TILES: usize>(matrix: Matrix, gates: Matrix, column: usize) {
     if column >= SIDE * TILES {
         return;
     }
     let mut product = 0.0;
     #[unroll(4)]
     for token in 0..SIDE * TILES {
-        // SAFETY: gates were written before the last barrier.
-        let gate = unsafe { chunk.gate(Gates::Gate, token) };
-        product = if token == column { 1.0 } else { gate * product };
         // SAFETY: the column is the thread's own, and so is `G` that of the first one.
         unsafe {
-            chunk.p.set(token, column, product);
+            let gate = gates.get(Gates::Gate as usize, token);
+            product = if token == column { 1.0 } else { gate * product };
+            matrix.set(token, column, product);
             if column == 0 {
-                chunk.set_gate(Gates::Decay, token, chunk.gate(Gates::Gate, 0) * product);
+                gates.set(Gates::Decay as usize, token, gates.get(Gates::Gate as usize, 0) * product);
             }
         }
     }
     // SAFETY: as above.
-    unsafe { chunk.set_gate(Gates::Tail, column, product) };
+    unsafe { gates.set(Gates::Tail as usize, column, product) };
 }
 
 /// The products of keys with keys and of queries with keys.

@@ -37,7 +37,7 @@ pub(super) struct Chunk {
 
 /// The rows of [`Chunk::gates`].
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Gates {
+pub(crate) enum Gates {
     /// `g`.
     Gate,
     /// `beta`.

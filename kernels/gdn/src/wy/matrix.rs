@@ -44,6 +44,27 @@ impl Matrix {
         unsafe { *self.place(row, column) = value };
     }
 
+    /// Two neighbours, from an even column on.
+    ///
+    /// # Safety
+    /// As for [`get`](Self::get), for each.
+    #[inline(always)]
+    pub unsafe fn two(self, row: usize, column: usize) -> [f32; 2] {
+        // SAFETY: the caller's promise; rows and such columns are multiples of 8 bytes.
+        let both: u64 = unsafe { *self.place(row, column).cast() };
+        [f32::from_bits(both as u32), f32::from_bits((both >> 32) as u32)]
+    }
+
+    /// Writes two neighbours, from an even column on.
+    ///
+    /// # Safety
+    /// As for [`set`](Self::set), for each.
+    #[inline(always)]
+    pub unsafe fn set_two(self, row: usize, column: usize, [low, high]: [f32; 2]) {
+        // SAFETY: as for loads.
+        unsafe { *self.place(row, column).cast() = u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32 };
+    }
+
     /// Four neighbours, from a column that is a multiple of 4 on.
     ///
     /// # Safety

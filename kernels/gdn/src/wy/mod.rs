@@ -38,7 +38,10 @@ mod solve;
 use crate::{Element, Tensors, entries};
 use device_std::math::{Bf16, F16};
 use device_std::{block, device, shared, thread};
+pub(crate) use gram::gamma;
 use layout::Chunk;
+pub(crate) use layout::Gates;
+pub(crate) use matrix::{Matrix, add_scaled};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -106,7 +109,7 @@ unsafe fn run<T: Element, const TILES: usize>(tensors: &Tensors<T>) {
             let tokens = head.tokens - first;
             load::chunk::<T, TILES>(&chunk, &head, place, first, dk);
             block::barrier();
-            gram::gamma::<TILES>(&chunk);
+            gram::gamma::<TILES>(chunk.p, chunk.gates, block::thread_index() as usize);
             let products = gram::products::<TILES>(&chunk, place, dk);
             block::barrier();
             gram::mask::<TILES>(&chunk, place, products);
