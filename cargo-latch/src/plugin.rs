@@ -3,7 +3,8 @@
 //! A codegen backend links against one build of rustc and breaks with any other, so it cannot be shipped and must never be
 //! taken for another's. It is built here, in seconds, and kept in the home as `plugin-<key>/librustc_codegen_latch-<key>.so`.
 //! The key is a hash of its sources, of the way it is built, and of the compiler: version, and size and time of the driver
-//! library. After a change of any of them the name is another, the plugin is built again, and the old one is removed.
+//! library. After a change of any of them the name is another and the plugin is built again. The old one may be another
+//! checkout's, in use this moment, so it stays for a month.
 //!
 //! A file that was cut short or edited since is found by the checksum beside it, and built again too.
 //!
@@ -13,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use walkdir::WalkDir;
@@ -25,6 +26,8 @@ use crate::setup::toolchain::files_in;
 use crate::setup::{DeviceSysroot, Home, Progress, RustcDev, Toolchain};
 
 /// The library's name without what tells one build from another.
+/// How long a plugin that this checkout has no use for is kept.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const LIBRARY: &str = "librustc_codegen_latch";
 /// The plugin's own workspace, in the checkout.
 const BACKEND: &str = "codegen-pass/backend";
@@ -130,7 +133,7 @@ impl Build<'_> {
         Ok(key_of(parts))
     }
 
-    /// Builds into `folder`; with success, removes the plugins that were there before.
+    /// Builds into `folder`; with success, removes plugins from long ago.
     fn run(&self, plugin: &Plugin, folder: &Path) -> Result<(), SetupError> {
         let step = self.progress.step("plugin");
         step.message("building the compiler plugin");
@@ -143,7 +146,7 @@ impl Build<'_> {
         let checksum = folder.join(plugin.checksum());
         fs::write(&checksum, key_of([contents])).map_err(at("write", &checksum))?;
         fs::remove_dir_all(&target).map_err(at("remove", &target))?;
-        self.remove_others(plugin, folder)?;
+        self.remove_old(plugin, folder)?;
         step.finish();
         Ok(())
     }
@@ -170,8 +173,12 @@ impl Build<'_> {
     }
 
     /// Called with the lock on plugins, so that `folder` is the only one in work.
-    fn remove_others(&self, plugin: &Plugin, folder: &Path) -> Result<(), SetupError> {
-        for other in self.home.stale(&plugin.artifact).iter().filter(|other| *other != folder) {
+    fn remove_old(&self, plugin: &Plugin, folder: &Path) -> Result<(), SetupError> {
+        let is_old = |other: &PathBuf| {
+            let built = fs::metadata(other).and_then(|about| about.modified());
+            built.is_ok_and(|built| built.elapsed().is_ok_and(|age| age > KEPT))
+        };
+        for other in self.home.stale(&plugin.artifact).iter().filter(|other| *other != folder && is_old(other)) {
             fs::remove_dir_all(other).map_err(at("remove", other))?;
         }
         Ok(())

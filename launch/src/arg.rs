@@ -9,6 +9,8 @@ use crate::{Buffer, Device, Error, Launcher};
 pub enum Arg<'a, L: Launcher> {
     /// The address of a buffer.
     Buffer(Address<'a, L>),
+    /// No address, for a parameter that a kernel can do without.
+    Null,
     U32(u32),
     U64(u64),
     I32(i32),
@@ -29,7 +31,7 @@ impl<L: Launcher> Arg<'_, L> {
     pub(crate) fn bytes(&self) -> u32 {
         match self {
             Arg::U32(_) | Arg::I32(_) | Arg::F32(_) => 4,
-            Arg::Buffer(_) | Arg::U64(_) | Arg::F64(_) => 8,
+            Arg::Buffer(_) | Arg::Null | Arg::U64(_) | Arg::F64(_) => 8,
         }
     }
 
@@ -38,6 +40,7 @@ impl<L: Launcher> Arg<'_, L> {
     pub(crate) fn bits(&self, address: impl FnOnce(&L::Memory) -> u64) -> u64 {
         match *self {
             Arg::Buffer(Address { memory, .. }) => address(memory),
+            Arg::Null => 0,
             Arg::U32(number) => number.into(),
             Arg::U64(number) => number,
             Arg::I32(number) => number.cast_unsigned().into(),
@@ -104,6 +107,7 @@ impl<L: Launcher> fmt::Display for Arg<'_, L> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Arg::Buffer(Address { len, element, .. }) => write!(formatter, "a buffer of {len} {element}"),
+            Arg::Null => formatter.write_str("no buffer"),
             Arg::U32(number) => write!(formatter, "the u32 {number}"),
             Arg::U64(number) => write!(formatter, "the u64 {number}"),
             Arg::I32(number) => write!(formatter, "the i32 {number}"),

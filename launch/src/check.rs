@@ -172,7 +172,7 @@ impl Parameter {
     fn takes<L: Launcher>(&self, arg: &Arg<'_, L>) -> bool {
         let untyped = matches!(self.ty, Ty::B8 | Ty::B16 | Ty::B32 | Ty::B64 | Ty::B128);
         let kind = match arg {
-            Arg::Buffer(_) => !self.ty.float(),
+            Arg::Buffer(_) | Arg::Null => !self.ty.float(),
             Arg::F32(_) | Arg::F64(_) => !self.pointer && (untyped || self.ty.float()),
             Arg::U32(_) | Arg::U64(_) | Arg::I32(_) => !self.pointer && (untyped || !self.ty.float()),
         };

@@ -187,6 +187,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn emulated(arg: &Arg<'_, Emulator>) -> emulator::Arg {
     match *arg {
         Arg::Buffer(Address { memory, .. }) => memory.buffer.into(),
+        Arg::Null => emulator::Arg::pointer(0),
         Arg::U32(number) => number.into(),
         Arg::U64(number) => number.into(),
         Arg::I32(number) => number.into(),

@@ -1,44 +1,68 @@
-//! What can be wrong with a call.
+//! What can be wrong with a call. Each says which argument.
 
 use thiserror::Error as ThisError;
 
 /// Why a problem was not computed.
-#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[derive(Debug, Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// An array is too long or too short.
-    #[error("`{name}` has {found} elements, and {shape} asks for {wanted}")]
+    /// An array is too long or too short for its shape.
+    #[error("`{name}` has {found} elements, and not those of its shape {shape:?}")]
     Length {
         /// The argument.
         name: &'static str,
         /// Its elements.
         found: usize,
-        /// What its elements should be.
-        wanted: usize,
-        /// The shape, with numbers.
-        shape: String,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// A shape does not fit the others.
+    #[error("`{name}` has the shape {found:?}, and the shapes of `q` and `v` and the `starts` ask for {wanted:?}")]
+    Shape {
+        /// The argument.
+        name: &'static str,
+        /// Its shape.
+        found: Vec<usize>,
+        /// What its shape should be.
+        wanted: Vec<usize>,
+    },
+    /// An array is not dense.
+    #[error("`{name}` has the strides {found:?}, and the kernels need {wanted:?}: copy it into a dense array")]
+    Strides {
+        /// The argument.
+        name: &'static str,
+        /// Its strides, in elements.
+        found: Vec<usize>,
+        /// Those of a dense array.
+        wanted: Vec<usize>,
+    },
+    /// Sequences do not make up the tokens.
+    #[error("`starts` does not go from 0 to the {tokens} tokens of `q` without falling")]
+    Starts {
+        /// The tokens.
+        tokens: usize,
     },
     /// A size is 0 or no multiple of 8.
     #[error("`{name}` is {value}: it must be a multiple of 8, and at least 8")]
     NotByEight {
-        /// The argument.
+        /// The size.
         name: &'static str,
         /// Its value.
         value: u32,
     },
     /// A size is beyond what kernels are made for.
-    #[error("`{name}` is {value}, and the kernels go up to {limit}")]
+    #[error("`{name}` is {value}, and the kernel goes up to {limit}")]
     TooLarge {
-        /// The argument.
+        /// The size.
         name: &'static str,
         /// Its value.
-        value: u32,
+        value: usize,
         /// The largest.
         limit: u32,
     },
     /// Heads cannot be shared out.
     #[error(
-        "`heads` is {heads} and `key_heads` is {key_heads}: both must be at least 1, and the first a multiple of the second"
+        "`v` has {heads} heads and `q` has {key_heads}: both must be at least 1, and the first a multiple of the second"
     )]
     Heads {
         /// Heads of values.
@@ -63,9 +87,9 @@ pub enum Error {
     #[error("a chunk of {0} tokens was asked for: there are chunks of 16, 32 and 64")]
     Chunk(u32),
     /// A launch has no more blocks.
-    #[error("`sequences` and `heads` make {0} heads of sequences, and a launch has room for 2147483647")]
+    #[error("`starts` and the heads of `v` make {0} heads of sequences, and a launch has room for 2147483647")]
     TooManyHeads(u64),
-    /// Tokens are counted in 32 bits.
-    #[error("`sequences` have {0} tokens together, and the kernels count up to 4294967295")]
-    TooManyTokens(u64),
+    /// The device's part.
+    #[error(transparent)]
+    Launch(#[from] launch::Error),
 }

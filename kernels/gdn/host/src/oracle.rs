@@ -15,7 +15,7 @@ impl Real for f64 {}
 ///
 /// # Panics
 /// Where an input has not the length that the sizes ask for.
-pub fn gated_delta_rule<R: Real>(problem: &Problem) -> Outputs<R> {
+pub fn gated_delta_rule<R: Real>(problem: &Problem) -> Outputs<R, R> {
     let sizes = &problem.sizes;
     let (heads, dk, dv) = (sizes.heads as usize, sizes.dk as usize, sizes.dv as usize);
     let key_heads = sizes.key_heads as usize;

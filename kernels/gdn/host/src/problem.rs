@@ -4,7 +4,7 @@ use device_std::math::{Bf16, F16};
 
 /// What queries, keys, values and outputs are made of. Gates and states are single precision always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Element {
+pub enum Format {
     /// Single precision.
     F32,
     /// IEEE half precision.
@@ -13,22 +13,22 @@ pub enum Element {
     Bf16,
 }
 
-impl Element {
+impl Format {
     /// The name in kernels' names.
     pub fn name(self) -> &'static str {
         match self {
-            Element::F32 => "f32",
-            Element::F16 => "f16",
-            Element::Bf16 => "bf16",
+            Format::F32 => "f32",
+            Format::F16 => "f16",
+            Format::Bf16 => "bf16",
         }
     }
 
     /// The nearest number of this format.
     pub fn round(self, value: f32) -> f32 {
         match self {
-            Element::F32 => value,
-            Element::F16 => F16::from_f32(value).to_f32(),
-            Element::Bf16 => Bf16::from_f32(value).to_f32(),
+            Format::F32 => value,
+            Format::F16 => F16::from_f32(value).to_f32(),
+            Format::Bf16 => Bf16::from_f32(value).to_f32(),
         }
     }
 }
@@ -115,9 +115,9 @@ pub struct Problem {
 
 /// What comes out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outputs<T = f32> {
+pub struct Outputs<T = f32, S = f32> {
     /// `[tokens, heads, dv]`
     pub y: Vec<T>,
     /// `[sequences, heads, dv, dk]`
-    pub state: Vec<T>,
+    pub state: Vec<S>,
 }

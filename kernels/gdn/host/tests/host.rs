@@ -2,9 +2,10 @@
 
 use device_std::host::Launch;
 use device_std::math::{Bf16, F16};
+use gated_delta::Element;
 use gated_delta::cases::Case;
 use gated_delta::plan::Kernel;
-use gated_delta::problem::{Element, Outputs, Problem};
+use gated_delta::problem::{Outputs, Problem};
 
 /// A kernel's function.
 type Entry<T> = unsafe fn(
@@ -24,15 +25,13 @@ type Entry<T> = unsafe fn(
 );
 
 /// An element type with its kernels.
-trait Kernels: gdn::Element + 'static {
-    const ELEMENT: Element;
+trait Kernels: Element {
     const ENTRIES: &'static [(&'static str, Entry<Self>)];
 }
 
 macro_rules! kernels {
-    ($($element:ty, $name:ident: $r64:ident $r128:ident $r256:ident $c16:ident $c32:ident $c64:ident $($mma:ident)?;)+) => {$(
+    ($($element:ty: $r64:ident $r128:ident $r256:ident $c16:ident $c32:ident $c64:ident $($mma:ident)?;)+) => {$(
         impl Kernels for $element {
-            const ELEMENT: Element = Element::$name;
             const ENTRIES: &'static [(&'static str, Entry<Self>)] = &[
                 (stringify!($r64), gdn::recurrent::$r64),
                 (stringify!($r128), gdn::recurrent::$r128),
@@ -47,11 +46,11 @@ macro_rules! kernels {
 }
 
 kernels! {
-    f32, F32: gdn_recurrent_f32_64 gdn_recurrent_f32_128 gdn_recurrent_f32_256 gdn_wy_chunk_f32_16 gdn_wy_chunk_f32_32
+    f32: gdn_recurrent_f32_64 gdn_recurrent_f32_128 gdn_recurrent_f32_256 gdn_wy_chunk_f32_16 gdn_wy_chunk_f32_32
         gdn_wy_chunk_f32_64;
-    F16, F16: gdn_recurrent_f16_64 gdn_recurrent_f16_128 gdn_recurrent_f16_256 gdn_wy_chunk_f16_16 gdn_wy_chunk_f16_32
+    F16: gdn_recurrent_f16_64 gdn_recurrent_f16_128 gdn_recurrent_f16_256 gdn_wy_chunk_f16_16 gdn_wy_chunk_f16_32
         gdn_wy_chunk_f16_64 gdn_wy_mma_f16;
-    Bf16, Bf16: gdn_recurrent_bf16_64 gdn_recurrent_bf16_128 gdn_recurrent_bf16_256 gdn_wy_chunk_bf16_16
+    Bf16: gdn_recurrent_bf16_64 gdn_recurrent_bf16_128 gdn_recurrent_bf16_256 gdn_wy_chunk_bf16_16
         gdn_wy_chunk_bf16_32 gdn_wy_chunk_bf16_64 gdn_wy_mma_bf16;
 }
 
@@ -62,7 +61,7 @@ struct Aligned<T> {
     element: std::marker::PhantomData<T>,
 }
 
-impl<T: gdn::Element> Aligned<T> {
+impl<T: Element> Aligned<T> {
     /// `values`, then NaN.
     fn new(values: &[f32]) -> Aligned<T> {
         let mut aligned = Aligned::<T>::nan(values.len());
@@ -99,7 +98,7 @@ impl<T: gdn::Element> Aligned<T> {
 /// Runs a kernel on the host.
 fn run<T: Kernels>(kernel: Kernel, problem: &Problem) -> Result<Outputs, device_std::host::Error> {
     let sizes = &problem.sizes;
-    let plan = kernel.plan(sizes, T::ELEMENT).expect("a problem that the kernels are for");
+    let plan = kernel.plan(sizes, T::FORMAT).expect("a problem that the kernels are for");
     let (_, entry) =
         T::ENTRIES.iter().copied().find(|(name, _)| *name == plan.entry).expect("the kernel is in the table");
     let [q, k, v] = [&problem.q, &problem.k, &problem.v].map(|values| Aligned::<T>::new(values));
@@ -134,9 +133,9 @@ fn run<T: Kernels>(kernel: Kernel, problem: &Problem) -> Result<Outputs, device_
 fn check<T: Kernels>(kernel: Kernel, cases: Vec<Case>) {
     let mut wrong = Vec::new();
     for case in cases {
-        let case = case.rounded(T::ELEMENT);
+        let case = case.rounded(T::FORMAT);
         let outputs = case.run(|problem| run::<T>(kernel, problem)).expect("the kernel keeps the rules");
-        wrong.extend(case.check(T::ELEMENT, &outputs).err());
+        wrong.extend(case.check(T::FORMAT, &outputs).err());
     }
     assert!(wrong.is_empty(), "{kernel:?}:\n{}", wrong.join("\n"));
 }
