@@ -8,8 +8,8 @@ use cargo_latch::setup::Progress;
 use device_std::math::{Bf16, F16};
 use gated_delta::cases::Case;
 use gated_delta::plan::Kernel;
-use gated_delta::problem::{Outputs, Problem, Sizes};
-use gated_delta::{Element, Error, Kernels, OwnedInputs, gated_delta_rule};
+use gated_delta::problem::{Outputs, Problem};
+use gated_delta::{Element, Error, Kernels, OwnedInputs};
 use latch_tests::{archs, checkout};
 use launch::Emulator;
 

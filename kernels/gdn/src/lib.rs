@@ -38,6 +38,8 @@
 
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "amdgpu"), no_std, feature(abi_gpu_kernel))]
 #![allow(clippy::too_many_arguments)]
+// Several arrays are gone through by one number, which unrolling makes a constant.
+#![allow(clippy::needless_range_loop)]
 
 mod element;
 pub mod mma;
