@@ -5,9 +5,13 @@
 
 #[path = "math/double.rs"]
 mod double;
+#[path = "math/fast.rs"]
+mod fast;
 #[path = "math/half.rs"]
 mod half;
 #[path = "math/single.rs"]
 mod single;
 #[path = "math/special.rs"]
 mod special;
+#[path = "math/ulp.rs"]
+mod ulp;

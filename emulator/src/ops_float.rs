@@ -6,8 +6,8 @@
 //! the host gives. An `add` or `mul` without a rounding is round-to-nearest here and never fused, though `ptxas` may fuse it.
 //!
 //! **Approximations** are computed in f64 and rounded once, so they err by half a unit in the last place, well within what the
-//! ISA grants (`ex2.approx` 2 ulp, `rcp.approx` 1, `div.full` 2, `sqrt.approx` and `rsqrt.approx` 2^-22.9 relative,
-//! `sin` and `cos` 2^-20.9 absolute in [-pi, pi], `lg2` 2^-22.6, `tanh` 2^-11). A GPU's bits differ.
+//! ISA grants (`ex2.approx` 2 ulp, `rcp.approx` 1, `div.full` 2, `sqrt.approx` 2^-23 and `rsqrt.approx` 2^-22.9 relative,
+//! `sin` and `cos` 2^-20.9 absolute in [-pi, pi], `lg2` 2^-22, `tanh` 2^-11). A GPU's bits differ.
 
 use crate::ast::{Operand, RawInst, Ty};
 use crate::error::LoadError;

@@ -1,5 +1,6 @@
 //! Single precision: a dense sample in the ordinary run, every argument in the ignored one.
 
+use super::ulp::distance;
 use device_std::math;
 
 struct Case {
@@ -37,8 +38,7 @@ fn error(ours: f32, exact: f64) -> f64 {
     if ours.is_sign_negative() != exact.is_sign_negative() {
         return f64::INFINITY;
     }
-    let exponent = (exact.abs().to_bits() >> 52) as i32 - 1023;
-    (f64::from(ours) - exact).abs() / f64::exp2(f64::from(exponent.max(-126) - 23))
+    distance(f64::from(ours), exact)
 }
 
 fn check(case: &Case, arguments: impl Iterator<Item = u32>) {
