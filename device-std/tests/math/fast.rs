@@ -146,7 +146,9 @@ fn arguments((first, last): (f32, f32)) -> impl Iterator<Item = f32> {
     const MANY: u32 = 40_000;
     let part = |i: u32| i as f32 / MANY as f32;
     let steps = (0..=MANY).map(move |i| first + (last - first) * part(i));
-    let ratios = (0..=MANY).map(move |i| first * (last / first).powf(part(i))).filter(move |_| first > 0.0);
+    let quotient = f64::from(last) / f64::from(first);
+    let ratio = move |i| (f64::from(first) * quotient.powf(f64::from(part(i)))) as f32;
+    let ratios = (0..=MANY).map(ratio).filter(move |_| first > 0.0);
     steps.chain(ratios).filter(move |x| (first..=last).contains(x))
 }
 
