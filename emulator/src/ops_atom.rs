@@ -214,7 +214,7 @@ fn exec_vector(x: &mut Exec<'_>, i: &Inst) -> Done {
     let mut addr = x.address(i);
     let one = u64::from(TYPES[(i.x >> 8) as usize].bytes());
     let bytes = one * u64::from(i.count);
-    if let Some(l) = lanes(x.mask).find(|&l| addr[l] % bytes != 0) {
+    if let Some(l) = lanes(x.mask).find(|&l| !addr[l].is_multiple_of(bytes)) {
         let place = x.mem.describe(addr[l]);
         return x.stop(l, FaultKind::Misaligned { bytes: bytes as u32, place });
     }
