@@ -16,7 +16,7 @@ pub fn square(xs: &[f32], mut out: PerThread<'_, f32>) {
     }
 }
 
-/// `out[i] = factor * xs[i]`, four elements a thread, by 16-byte accesses where both buffers are aligned so.
+/// `out[i] = factor * xs[i]`, four elements a thread.
 #[kernel]
 pub fn scale_tiles(xs: &[f32], factor: f32, mut out: PerThread<'_, f32, 4>) {
     let first = 4 * out.index();
