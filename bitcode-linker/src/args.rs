@@ -2,7 +2,8 @@
 //!
 //! rustc passes object files and rlibs in link order, `--export-symbol` for every public symbol of a cdylib, `-L` for
 //! libraries (which bitcode has none of), `--target`, `--target-cpu`, `--target-feature`, `-O…`, `--debug`, `--lto` and
-//! `-o`. Long command lines arrive as `@file`. Our own options come through `-Clink-arg`.
+//! `-o`. Long command lines arrive as `@file`. Our own options come through `-Clink-arg`. For AMD's target, which rustc links
+//! in another way, `cargo latch` calls the linker itself, with the same options.
 
 use crate::Error;
 use clap::Parser;
@@ -10,7 +11,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Links device bitcode into PTX, with loop hints resolved.
+/// Links device bitcode into PTX or AMD's assembly, with loop hints resolved.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "latch-link", version)]
 pub struct Args {
@@ -18,15 +19,19 @@ pub struct Args {
     #[arg(required = true)]
     pub inputs: Vec<PathBuf>,
 
-    /// The PTX file to write.
+    /// The file to write: PTX, or AMD's assembly.
     #[arg(short, long)]
     pub output: PathBuf,
+
+    /// Where to write the machine code as an ELF object too, for AMD's GPUs.
+    #[arg(long)]
+    pub object: Option<PathBuf>,
 
     /// The target triple.
     #[arg(long, default_value = "nvptx64-nvidia-cuda")]
     pub target: String,
 
-    /// The GPU, for example sm_90.
+    /// The GPU, for example sm_90 or gfx1100.
     #[arg(long)]
     pub target_cpu: String,
 
@@ -100,7 +105,7 @@ pub enum OptLevel {
 /// Who makes PTX of the resolved module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Route {
-    /// LLVM's own optimizer and NVPTX code generation, in this process.
+    /// LLVM's own optimizer and code generation, in this process.
     Llc,
     /// NVIDIA's libNVVM.
     Nvvm,

@@ -7,10 +7,14 @@
 //! instruction ([`MNEMONICS`]), and every call of such an intrinsic, is marked here. The functions around them carry the
 //! attribute already; LLVM takes it off those alone that call nothing convergent.
 //!
+//! On AMD's GPUs every instruction works on the lanes that are active, and which mnemonics look at other lanes is a matter
+//! of operands too (DPP). So all assembly is marked there; LLVM's own declarations are right.
+//!
 //! What this does not do: `convergent` forbids new conditions, not copies. Unrolling, inlining and jump threading onto
 //! the same condition may still write an instruction out more than once, which is right for a shuffle, and wrong for
 //! assembly that defines a label. What assembly calls or branches to outside itself is not seen.
 
+use crate::family::Family;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::ContextRef;
 use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInlineAsmAsmString};
@@ -48,11 +52,11 @@ const MNEMONICS: [&str; 20] = [
 const INTRINSICS: [&str; 3] = ["llvm.nvvm.mma.", "llvm.nvvm.wmma.", "llvm.nvvm.tcgen05.mma."];
 
 /// Marks every call of the module that needs it.
-pub fn mark(module: &Module<'_>) {
+pub fn mark(module: &Module<'_>, family: Family) {
     let convergent = convergent(module.get_context());
     let mut marked = 0;
     for block in module.get_functions().flat_map(|function| function.get_basic_block_iter()) {
-        for call in block.get_instructions().filter(|&instruction| needs_mark(instruction)) {
+        for call in block.get_instructions().filter(|&instruction| needs_mark(instruction, family)) {
             if let Ok(call) = CallSiteValue::try_from(call) {
                 call.add_attribute(AttributeLoc::Function, convergent);
                 marked += 1;
@@ -66,9 +70,12 @@ fn convergent(context: ContextRef<'_>) -> Attribute {
     context.create_enum_attribute(Attribute::get_named_enum_kind_id("convergent"), 0)
 }
 
-fn needs_mark(instruction: InstructionValue<'_>) -> bool {
+fn needs_mark(instruction: InstructionValue<'_>, family: Family) -> bool {
     if instruction.get_opcode() != InstructionOpcode::Call {
         return false;
+    }
+    if family == Family::Amdgcn {
+        return ffi::calls_inline_asm(instruction);
     }
     if let Some(text) = assembly(instruction) {
         return is_collective(&text);
@@ -195,10 +202,20 @@ define i32 @f(i32 %x, ptr %callee) {
 
     #[test]
     fn calls_are_marked_one_by_one() {
+        assert_eq!(marked(Family::Nvptx), [true, false, true, false, false]);
+    }
+
+    #[test]
+    fn all_assembly_for_amd_is_marked() {
+        assert_eq!(marked(Family::Amdgcn), [true, true, false, false, false]);
+    }
+
+    /// Which calls of the module above get the attribute.
+    fn marked(family: Family) -> Vec<bool> {
         let context = Context::create();
         let text = MemoryBuffer::create_from_memory_range_copy(MODULE.as_bytes(), "test");
         let module = context.create_module_from_ir(text).expect("the module parses");
-        mark(&module);
+        mark(&module, family);
         assert!(module.verify().is_ok());
         let block =
             module.get_function("f").and_then(|function| function.get_first_basic_block()).expect("it is there");
@@ -207,7 +224,6 @@ define i32 @f(i32 %x, ptr %callee) {
             let call = CallSiteValue::try_from(call).ok()?;
             Some(call.get_enum_attribute(AttributeLoc::Function, kind).is_some())
         };
-        let marked: Vec<bool> = block.get_instructions().filter_map(is_marked).collect();
-        assert_eq!(marked, [true, false, true, false, false]);
+        block.get_instructions().filter_map(is_marked).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no PTX.
+/// Why there is no output.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message says what each field is")]
 pub enum Error {
@@ -13,7 +13,7 @@ pub enum Error {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
-    #[error("{input} is no LLVM bitcode: build device crates for nvptx64-nvidia-cuda, with `cargo latch build`")]
+    #[error("{input} is no LLVM bitcode: build device crates with `cargo latch build`")]
     NotBitcode { input: String },
     #[error(
         "{input} was written by LLVM {found}, and this linker reads LLVM {expected}: rebuild it with Rust 1.96.0 \
@@ -25,8 +25,8 @@ pub enum Error {
     #[error("LLVM cannot read {input}: {message}")]
     Parse { input: String, message: String },
     #[error(
-        "{input} was compiled for another target than this link's: `{found}` against `{own}`; build device crates for \
-         nvptx64-nvidia-cuda with Rust 1.96.0, as `cargo latch build` does"
+        "{input} was compiled for another target than this link's: `{found}` against `{own}`; build device crates for one \
+         target with Rust 1.96.0, as `cargo latch build` does"
     )]
     OtherTarget { input: String, found: String, own: String },
     #[error("LLVM cannot link {input} with the objects before it: {message}")]
@@ -35,12 +35,16 @@ pub enum Error {
     NoKernel,
     #[error("`{symbol}` is not defined by any object; it is used in `{user}`")]
     Undefined { symbol: String, user: String },
-    #[error("LLVM has no target `{triple}`: Latch builds for nvptx64-nvidia-cuda")]
+    #[error("LLVM has no target `{triple}`: Latch builds for nvptx64-nvidia-cuda and amdgcn-amd-amdhsa")]
     UnknownTarget { triple: String },
     #[error(
-        "`{cpu}` is no GPU that this LLVM knows; `rustc --print target-cpus --target nvptx64-nvidia-cuda` lists those that it does"
+        "`{cpu}` is no GPU that this LLVM knows; `rustc --print target-cpus --target {triple}` lists those that it does"
     )]
-    UnknownCpu { cpu: String },
+    UnknownCpu { cpu: String, triple: &'static str },
+    #[error("libNVVM makes code for NVIDIA's GPUs alone: take `--route llc` for {cpu}")]
+    NvvmForAmd { cpu: String },
+    #[error("`--object` is for AMD's GPUs: for {cpu} ptxas makes the machine code, of the PTX")]
+    ObjectForNvidia { cpu: String },
     #[error(
         "a shared array in `{function}` has no constant size: build device crates with `-Cno-prepopulate-passes`, as \
          `cargo latch build` does"
@@ -52,7 +56,7 @@ pub enum Error {
     Optimize { pipeline: String, message: String },
     #[error("LLVM's verifier refuses the module {stage}; this is a fault of Latch: {message}")]
     Invalid { stage: &'static str, message: String },
-    #[error("LLVM cannot make PTX for {cpu}: {message}")]
+    #[error("LLVM cannot make code for {cpu}: {message}")]
     Codegen { cpu: String, message: String },
     #[error(transparent)]
     Nvvm(#[from] crate::nvvm::Error),

@@ -1,19 +1,26 @@
 //! From file names to bitcode: plain objects, and the members of rlibs.
 //!
 //! An rlib is an `ar` archive; besides objects it holds the crate's metadata, which is not even read (40 of the core
-//! library's 41 MB). Everything else must be bitcode of the LLVM that is linked here.
+//! library's 41 MB). Everything else must be bitcode of the LLVM that is linked here, or an ELF object with its bitcode in
+//! a section of its own: rustc writes machine code for `#![no_builtins]` crates (the compiler's own builtins) where an
+//! object can be that, as on AMD's target.
 
 use crate::{Error, identification};
 use object::read::ReadCache;
 use object::read::archive::ArchiveFile;
+use object::{Object as _, ObjectSection as _};
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::path::Path;
 
 /// The LLVM release series whose bitcode is accepted.
 pub const LLVM_MAJOR: u32 = 22;
 const METADATA: &[u8] = b"lib.rmeta";
 const ARCHIVE_MAGIC: &[u8] = b"!<arch>\n";
+const ELF_MAGIC: &[u8] = b"\x7fELF";
+/// Where rustc puts bitcode beside machine code.
+const BITCODE_SECTION: &str = ".llvmbc";
 
 /// One object's bitcode, and the name to call it by in messages.
 #[derive(Debug)]
@@ -31,13 +38,14 @@ pub fn read(path: &Path) -> Result<Vec<Object>, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let start = read_start(&mut file).map_err(failed)?;
-    let objects = if start == ARCHIVE_MAGIC {
+    let mut objects = if start == ARCHIVE_MAGIC {
         members(path, &ReadCache::new(file))?
     } else {
         let mut bitcode = start;
         file.read_to_end(&mut bitcode).map_err(failed)?;
         vec![Object { name: path.display().to_string(), bitcode, is_member: false }]
     };
+    objects.iter_mut().for_each(unwrap_elf);
     objects.iter().try_for_each(check)?;
     Ok(objects)
 }
@@ -62,6 +70,16 @@ fn members(path: &Path, data: &ReadCache<File>) -> Result<Vec<Object>, Error> {
         }
     }
     Ok(objects)
+}
+
+/// Takes the bitcode out of an ELF object that has some. Of any other, [`check`] says what is wrong.
+fn unwrap_elf(object: &mut Object) {
+    if !object.bitcode.starts_with(ELF_MAGIC) {
+        return;
+    }
+    let elf = object::File::parse(&*object.bitcode).ok();
+    let bitcode = elf.and_then(|elf| Some(elf.section_by_name(BITCODE_SECTION)?.data().ok()?.to_vec()));
+    object.bitcode = bitcode.unwrap_or_else(|| mem::take(&mut object.bitcode));
 }
 
 fn check(object: &Object) -> Result<(), Error> {

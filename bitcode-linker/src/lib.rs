@@ -1,8 +1,8 @@
-//! The linker of device crates: bitcode in, PTX out, with every loop hint resolved on the way.
+//! The linker of device crates: bitcode in, PTX or AMD's assembly out, with every loop hint resolved on the way.
 //!
 //! ```text
-//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─┬─ optimize once ─ PTX   route llc
-//!                                                                               └─ libNVVM ─────── PTX   route nvvm
+//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─┬─ optimize once ─ text   route llc
+//!                                                                               └─ libNVVM ─────── PTX    route nvvm
 //! ```
 //!
 //! Device crates are compiled without any LLVM pass, because a second run of the optimizer would unroll again what the
@@ -15,6 +15,7 @@ mod calls;
 mod contraction;
 mod convergence;
 mod error;
+mod family;
 mod identification;
 mod inputs;
 mod merge;
@@ -31,6 +32,7 @@ pub use error::Error;
 pub use session::end_in_one_sentence;
 
 use codegen_pass::report::LinkReport;
+use family::Family;
 use inkwell::module::Module;
 use report::BeforeOptimization;
 use session::Session;
@@ -41,6 +43,9 @@ use target::Gpu;
 /// Does what the command line asks for.
 pub fn link(args: &Args) -> Result<(), Error> {
     let gpu = Gpu::new(args)?;
+    if args.object.is_some() && gpu.family == Family::Nvptx {
+        return Err(Error::ObjectForNvidia { cpu: args.target_cpu.clone() });
+    }
     let libnvvm = (args.route == Route::Nvvm).then(|| nvvm::Compiler::new(args)).transpose()?;
     let mut objects = Vec::new();
     for input in &args.inputs {
@@ -61,31 +66,43 @@ pub fn link(args: &Args) -> Result<(), Error> {
     let outcomes = nounroll_metadata::resolve_hints(&module)?;
     let before = report::BeforeOptimization::of(&module, outcomes);
     shared::place(&module)?;
-    merge::check_defined(&module)?;
-    convergence::mark(&module);
+    merge::check_defined(&module, gpu.family)?;
+    convergence::mark(&module, gpu.family);
     keep(args, &module, "resolved.ll")?;
 
     tracing::debug!("resolved");
-    let (ptx, report) = match &libnvvm {
+    let made = match &libnvvm {
         None => by_llvm(args, &session, &gpu, &module, before)?,
         Some(libnvvm) => by_libnvvm(args, &session, &gpu, libnvvm, &module, before)?,
     };
-    let mut outputs = vec![output::stage(&args.output, ptx.as_bytes())?];
-    if let Some(path) = &args.report {
-        let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
-        outputs.push(output::stage(path, &text)?);
-    }
-    outputs.into_iter().try_for_each(output::Staged::commit)
+    let report = serde_json::to_vec_pretty(&made.report).expect("a report is plain data");
+    let outputs = [
+        (Some(&args.output), Some(made.text.as_bytes())),
+        (args.object.as_ref(), made.object.as_deref()),
+        (args.report.as_ref(), Some(&*report)),
+    ];
+    let wanted = outputs.into_iter().filter_map(|(path, contents)| path.zip(contents));
+    let staged = wanted.map(|(path, contents)| output::stage(path, contents)).collect::<Result<Vec<_>, _>>()?;
+    staged.into_iter().try_for_each(output::Staged::commit)
 }
 
-/// PTX by LLVM's own optimizer and code generation.
+/// What comes out of a link.
+struct Made {
+    /// PTX, or AMD's assembly.
+    text: String,
+    /// The same as an ELF object, where it was asked for.
+    object: Option<Vec<u8>>,
+    report: LinkReport,
+}
+
+/// Code by LLVM's own optimizer and code generation.
 fn by_llvm(
     args: &Args,
     session: &Session,
     gpu: &Gpu,
     module: &Module<'_>,
     before: BeforeOptimization,
-) -> Result<(String, LinkReport), Error> {
+) -> Result<Made, Error> {
     if args.fp_contract == Contraction::On {
         contraction::allow(module);
     }
@@ -93,11 +110,15 @@ fn by_llvm(
     tracing::debug!("optimized");
     verify(module, "after optimization")?;
     keep(args, module, "optimized.ll")?;
-    let left = nounroll_metadata::surviving_loops(module);
     // Making code changes the module, so what it shows is read first.
-    let ptx = print(session, gpu, module)?;
-    let report = before.finish(module, &left, &ptx);
-    Ok((ptx, report))
+    let left = nounroll_metadata::surviving_loops(module);
+    prepare(gpu, module);
+    let object = args.object.as_ref().map(|_| gpu.object(session, &module.clone())).transpose()?;
+    let text = gpu.text(session, module)?;
+    let text = if gpu.family == Family::Nvptx { ptx::settle_pragmas(&text) } else { text };
+    tracing::debug!("printed");
+    let report = before.finish(module, &left, &text);
+    Ok(Made { text, object, report })
 }
 
 /// PTX by libNVVM. What it does to the module is read from the PTX; where that does not tell, the report goes by what LLVM's
@@ -109,14 +130,14 @@ fn by_libnvvm(
     libnvvm: &nvvm::Compiler,
     module: &Module<'_>,
     before: BeforeOptimization,
-) -> Result<(String, LinkReport), Error> {
+) -> Result<Made, Error> {
     let adapted = module.clone();
     let changes = libnvvm.adapt(&adapted)?;
     verify(&adapted, "after it was adapted for libNVVM")?;
     keep(args, &adapted, "adapted.ll")?;
-    let ptx = ptx::settle_pragmas(&libnvvm.ptx(&adapted, &changes)?);
+    let text = ptx::settle_pragmas(&libnvvm.ptx(&adapted, &changes)?);
     tracing::debug!("compiled by libNVVM");
-    let left = match libnvvm.loops_left(module, &ptx)? {
+    let left = match libnvvm.loops_left(module, &text)? {
         Some(left) => left,
         None => {
             tracing::warn!(
@@ -126,16 +147,17 @@ fn by_libnvvm(
             nounroll_metadata::surviving_loops(module)
         }
     };
-    let report = before.finish(module, &left, &ptx);
-    Ok((ptx, report))
+    let report = before.finish(module, &left, &text);
+    Ok(Made { text, object: None, report })
 }
 
-fn print(session: &Session, gpu: &Gpu, module: &Module<'_>) -> Result<String, Error> {
-    nounroll_metadata::prepare_for_printing(module);
+/// Makes an optimized module ready for code generation.
+fn prepare(gpu: &Gpu, module: &Module<'_>) {
+    // What keeps pragmas in place would only be in the way of AMD's code, which has none.
+    if gpu.family == Family::Nvptx {
+        nounroll_metadata::prepare_for_printing(module);
+    }
     nounroll_metadata::place_latches(module);
-    let ptx = ptx::settle_pragmas(&gpu.ptx(session, module)?);
-    tracing::debug!("printed");
-    Ok(ptx)
 }
 
 fn verify(module: &Module<'_>, stage: &'static str) -> Result<(), Error> {

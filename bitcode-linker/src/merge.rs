@@ -4,6 +4,7 @@
 
 use crate::Error;
 use crate::archive::{self, Members};
+use crate::family::Family;
 use crate::inputs::Object;
 use crate::session::Session;
 use crate::target::Gpu;
@@ -12,12 +13,10 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue};
 use std::collections::HashSet;
 
-/// LLVM's number for the calling convention of PTX kernels.
-const PTX_KERNEL: u32 = 71;
-/// NVPTX's address space for shared memory.
+/// LLVM's numbers for the calling conventions of kernels: PTX's and AMD's.
+const KERNELS: [u32; 2] = [71, 91];
+/// The address space of shared memory, on NVIDIA's GPUs and on AMD's.
 const SHARED: u16 = 3;
-/// What the CUDA driver defines for every module.
-const DRIVER_FUNCTIONS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// Links the objects, and what they need of the archives' members.
 pub fn merge<'s>(
@@ -70,17 +69,17 @@ pub fn kernels<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValu
 }
 
 fn is_kernel(function: FunctionValue<'_>) -> bool {
-    function.get_call_conventions() == PTX_KERNEL
+    KERNELS.contains(&function.get_call_conventions())
 }
 
 /// Everything that is used must be defined, here or by the driver. Shared memory without a size is: by the launch.
-pub fn check_defined(module: &Module<'_>) -> Result<(), Error> {
+pub fn check_defined(module: &Module<'_>, family: Family) -> Result<(), Error> {
     let functions = module.get_functions().map(|function| function.as_global_value());
     let space = |variable: &GlobalValue<'_>| variable.as_pointer_value().get_type().get_address_space();
     let variables = module.get_globals().filter(|variable| space(variable) != AddressSpace::from(SHARED));
     for global in functions.chain(variables).filter(|global| global.is_declaration()) {
         let name = global.get_name().to_string_lossy();
-        if name.starts_with("llvm.") || DRIVER_FUNCTIONS.contains(&&*name) {
+        if name.starts_with("llvm.") || family.provided().contains(&&*name) {
             continue;
         }
         if let Some(user) = first_user(global.as_pointer_value().as_basic_value_enum()) {

@@ -1,13 +1,14 @@
-//! The GPU that code is made for, and the two things that LLVM does with it: run passes and print PTX.
+//! The GPU that code is made for, and what LLVM does with it: run passes, print text, and on AMD's write machine code.
 
 use crate::Error;
-use crate::args::{Args, OptLevel};
+use crate::args::{Args, OptLevel, Route};
+use crate::family::Family;
 use crate::session::Session;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use inkwell::targets::{CodeModel, FileType, RelocMode, TargetMachine, TargetTriple};
 
 /// The version of PTX that LLVM 22 takes where nothing asks for a newer one, and the GPUs for which nothing does.
 const OLDEST_PTX: &str = "3.2";
@@ -19,6 +20,8 @@ const THREE_INPUTS: (u32, &str, &str) = (100, "8.8", "+ptx88");
 
 /// One GPU at one optimization level.
 pub struct Gpu {
+    /// Whose it is.
+    pub family: Family,
     machine: TargetMachine,
     cpu: String,
     pipeline: String,
@@ -27,12 +30,11 @@ pub struct Gpu {
 impl Gpu {
     /// The GPU that the command line names.
     pub fn new(args: &Args) -> Result<Gpu, Error> {
-        Target::initialize_nvptx(&InitializationConfig::default());
         let unknown = || Error::UnknownTarget { triple: args.target.clone() };
         let triple = TargetTriple::create(&args.target);
-        let target = Target::from_triple(&triple).map_err(|_| unknown())?;
-        if target.get_name().to_bytes() != b"nvptx64" {
-            return Err(unknown());
+        let (family, target) = Family::of(&triple).ok_or_else(unknown)?;
+        if family == Family::Amdgcn && args.route == Route::Nvvm {
+            return Err(Error::NvvmForAmd { cpu: args.target_cpu.clone() });
         }
         let level = match args.optimize {
             OptLevel::None => OptimizationLevel::None,
@@ -52,28 +54,35 @@ impl Gpu {
         };
         let gpu = |features: &str| {
             let machine = machine(features).ok_or_else(unknown)?;
-            Ok::<Gpu, Error>(Gpu { machine, cpu: args.target_cpu.clone(), pipeline: pipeline(args.optimize) })
+            let (cpu, pipeline) = (args.target_cpu.clone(), pipeline(args.optimize));
+            Ok::<Gpu, Error>(Gpu { family, machine, cpu, pipeline })
         };
         let default_ptx = gpu("")?.check_cpu()?;
         gpu(&features(args, &default_ptx))
     }
 
-    /// LLVM itself only warns of a GPU that it does not know, goes on with its oldest one, and still writes the name in
-    /// the PTX. What version of PTX it takes for an empty module shows it: the first, which but for it the oldest get. That
-    /// version is the result.
+    /// LLVM itself only warns of a GPU that it does not know, and goes on with its oldest one. What it makes of an empty
+    /// module shows it: NVIDIA's unknown ones get the first version of PTX, under their own name, which but for them only
+    /// the oldest get; AMD's get no name. The result is the version of PTX; empty for AMD.
     fn check_cpu(&self) -> Result<String, Error> {
         let session = Session::new();
         let empty = session.context().create_module("empty");
         self.claim(&empty);
-        let ptx = self.ptx(&session, &empty)?;
-        let says = |start: &str| ptx.lines().find_map(|line| line.strip_prefix(start)).map(str::trim);
-        let version = says(".version ").unwrap_or(OLDEST_PTX);
-        let is_known = version != OLDEST_PTX || OLDEST_GPUS.contains(&&*self.cpu);
-        if is_known && says(".target ") == Some(&self.cpu) {
-            Ok(version.to_owned())
-        } else {
-            Err(Error::UnknownCpu { cpu: self.cpu.clone() })
-        }
+        let text = self.text(&session, &empty)?;
+        let says = |start: &str| text.lines().find_map(|line| line.trim().strip_prefix(start)).map(str::trim);
+        let (is_known, version) = match self.family {
+            Family::Nvptx => {
+                let version = says(".version ").unwrap_or(OLDEST_PTX);
+                let is_newer = version != OLDEST_PTX || OLDEST_GPUS.contains(&&*self.cpu);
+                (is_newer && says(".target ") == Some(&self.cpu), version)
+            }
+            Family::Amdgcn => {
+                let name = says(".amdgcn_target ").map(|name| name.trim_matches('"'));
+                (name.is_some_and(|name| name.ends_with(&format!("--{}", self.cpu))), "")
+            }
+        };
+        let unknown = || Error::UnknownCpu { cpu: self.cpu.clone(), triple: self.family.triple() };
+        is_known.then(|| version.to_owned()).ok_or_else(unknown)
     }
 
     /// Makes an empty module one for this GPU.
@@ -122,14 +131,26 @@ impl Gpu {
             .map_err(|message| Error::Optimize { pipeline: pipeline.to_owned(), message })
     }
 
-    /// The module's PTX.
-    pub fn ptx(&self, session: &Session, module: &Module<'_>) -> Result<String, Error> {
-        let failed = |message: String| Error::Codegen { cpu: self.cpu.clone(), message };
-        let result = self.machine.write_to_memory_buffer(module, FileType::Assembly);
-        let buffer = session.check(result.map_err(|message| message.to_string())).map_err(failed)?;
-        let text = buffer.as_slice();
-        let text = text.strip_suffix(b"\0").unwrap_or(text);
-        String::from_utf8(text.to_vec()).map_err(|error| failed(error.to_string()))
+    /// The module's text: PTX, or AMD's assembly. The module is of no use afterwards: making code changes it.
+    pub fn text(&self, session: &Session, module: &Module<'_>) -> Result<String, Error> {
+        let mut text = self.code(session, module, FileType::Assembly)?;
+        text.pop_if(|last| *last == 0);
+        String::from_utf8(text).map_err(|error| self.failed(error.to_string()))
+    }
+
+    /// The module's machine code as an ELF object, which AMD's GPUs have. The module is of no use afterwards.
+    pub fn object(&self, session: &Session, module: &Module<'_>) -> Result<Vec<u8>, Error> {
+        self.code(session, module, FileType::Object)
+    }
+
+    fn code(&self, session: &Session, module: &Module<'_>, kind: FileType) -> Result<Vec<u8>, Error> {
+        let result = self.machine.write_to_memory_buffer(module, kind);
+        let buffer = session.check(result.map_err(|message| message.to_string()));
+        Ok(buffer.map_err(|message| self.failed(message))?.as_slice().to_vec())
+    }
+
+    fn failed(&self, message: String) -> Error {
+        Error::Codegen { cpu: self.cpu.clone(), message }
     }
 }
 

@@ -327,9 +327,12 @@ fn objects_for_another_target_are_refused() {
 
 #[test]
 fn a_target_that_is_no_gpu_is_refused() {
-    for triple in ["x86_64-unknown-linux-gnu", "nvptx-nvidia-cuda", "riscv64", "", "amdgcn-amd-amdhsa"] {
+    for triple in ["x86_64-unknown-linux-gnu", "nvptx-nvidia-cuda", "riscv64", "", "r600--"] {
         let message = Scene::with(KERNEL).refused(&["--target", triple]);
-        assert_eq!(message, format!("LLVM has no target `{triple}`: Latch builds for nvptx64-nvidia-cuda"));
+        assert_eq!(
+            message,
+            format!("LLVM has no target `{triple}`: Latch builds for nvptx64-nvidia-cuda and amdgcn-amd-amdhsa")
+        );
     }
 }
 
@@ -448,7 +451,7 @@ define ptx_kernel void @k(i64 %n, ptr %p) {
     let mut args = scene.args(&["--target-feature=+ptx70"]);
     "sm_80".clone_into(&mut args.target_cpu);
     let error = bitcode_linker::link(&args).unwrap_err().to_string();
-    assert!(error.starts_with("LLVM cannot make PTX for sm_80: ") && error.contains("dynamic alloca"), "{error}");
+    assert!(error.starts_with("LLVM cannot make code for sm_80: ") && error.contains("dynamic alloca"), "{error}");
     assert_eq!(scene.files(), ["a.o"]);
 }
 

@@ -14,7 +14,8 @@ use crate::setup::cuda::{self, CudaTools, Fetch};
 use crate::setup::home::{Artifact, Home};
 use crate::setup::machine::{Machine, is_executable};
 use crate::setup::toolchain::{RUST_VERSION, Toolchain};
-use crate::setup::{DeviceSysroot, RustcDev, SetupError, device_sysroot, rustc_dev};
+use crate::setup::{DeviceSysroot, Lld, RustcDev, SetupError, device_sysroot, lld, rustc_dev};
+use crate::target::Target;
 
 mod table;
 
@@ -88,9 +89,11 @@ pub fn examine(around: &Surroundings<'_>) -> Report {
     let toolchain = Toolchain::locate(around.home, around.machine);
     let mut findings = toolchain_findings(&toolchain);
     findings.push(linker_of_host(around.machine).needed());
-    findings.push(device_sysroot(around.home, toolchain.as_ref().ok()).needed());
+    findings.push(device_sysroot(around.home, toolchain.as_ref().ok(), Target::Nvptx).needed());
+    findings.push(device_sysroot(around.home, toolchain.as_ref().ok(), Target::Amdgcn));
     findings.push(latch_link(around.latch_link.as_deref()).needed());
     findings.extend(cuda_findings(around));
+    findings.push(lld(around, toolchain.as_ref().ok()));
     findings.push(rustc_dev(around, toolchain.as_ref().ok()));
     findings.push(driver());
     findings.push(home(around.home, toolchain.as_ref().ok()));
@@ -156,11 +159,14 @@ fn linker_of_host(machine: &Machine) -> Finding {
     }
 }
 
-fn device_sysroot(home: &Home, toolchain: Option<&Toolchain>) -> Finding {
-    let name = "device sysroot";
-    match toolchain.map(|toolchain| DeviceSysroot::find(home, toolchain)) {
+fn device_sysroot(home: &Home, toolchain: Option<&Toolchain>, target: Target) -> Finding {
+    let (name, whose) = match target {
+        Target::Nvptx => ("device sysroot", ""),
+        Target::Amdgcn => ("AMD sysroot", " for an AMD GPU"),
+    };
+    match toolchain.map(|toolchain| DeviceSysroot::find(home, toolchain, target)) {
         Some(Some(sysroot)) => Finding::here(name, sysroot.folder.display()),
-        Some(None) => Finding::later(name, "the first build makes it, in seconds"),
+        Some(None) => Finding::later(name, format_args!("the first build{whose} makes it, in seconds")),
         None => Finding::later(name, "made once Rust is here"),
     }
 }
@@ -211,6 +217,15 @@ fn absent_cuda(name: &'static str, around: &Surroundings<'_>) -> Finding {
     }
 }
 
+fn lld(around: &Surroundings<'_>, toolchain: Option<&Toolchain>) -> Finding {
+    let name = "lld";
+    let Some(toolchain) = toolchain else { return Finding::later(name, "looked for once Rust is here") };
+    match Lld::find(around.home, around.machine, toolchain) {
+        Some(lld) => Finding::here(name, lld.program.display()),
+        None => Finding::missing(name, "builds for AMD's GPUs end with assembly, without code objects", lld::REMEDY),
+    }
+}
+
 fn rustc_dev(around: &Surroundings<'_>, toolchain: Option<&Toolchain>) -> Finding {
     let name = "rustc-dev";
     let Some(toolchain) = toolchain else { return Finding::later(name, "looked for once Rust is here") };
@@ -246,7 +261,10 @@ fn driver() -> Finding {
 }
 
 fn home(home: &Home, toolchain: Option<&Toolchain>) -> Finding {
-    let artifacts = toolchain.map(|toolchain| [device_sysroot::artifact(toolchain), rustc_dev::artifact(toolchain)]);
+    let artifacts = toolchain.map(|toolchain| {
+        let [nvidias, amds] = Target::ALL.map(|target| device_sysroot::artifact(toolchain, target));
+        [nvidias, amds, rustc_dev::artifact(toolchain)]
+    });
     let stale: Vec<_> =
         artifacts.iter().flatten().chain([&cuda::artifact()]).flat_map(|one: &Artifact| home.stale(one)).collect();
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);

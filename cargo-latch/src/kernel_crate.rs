@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::{CrateType, Metadata, Package};
 
 use crate::setup::Toolchain;
+use crate::target::Target;
 
 const DEVICE_LIBRARY: &str = "device-std";
 
@@ -33,7 +34,8 @@ impl Workspace {
     pub fn at(folder: &Path, toolchain: &Toolchain) -> Result<Workspace> {
         let output = toolchain
             .cargo()
-            .args(["metadata", "--format-version", "1", "--filter-platform", "nvptx64-nvidia-cuda"])
+            .args(["metadata", "--format-version", "1"])
+            .args(Target::ALL.map(Target::triple).iter().flat_map(|triple| ["--filter-platform", triple]))
             .current_dir(folder)
             .output()
             .context("cannot run cargo")?;

@@ -4,7 +4,7 @@
 //! - [`setup`]: everything a build needs that is not part of this checkout, made once and kept in the user's cache;
 //! - [`doctor`]: what of it is here, what is missing, and how to get it;
 //! - [`plugin`]: the compiler plugin, built for the compiler that loads it;
-//! - [`kernel_crate`] and [`build`]: from a kernel crate to PTX;
+//! - [`kernel_crate`], [`target`] and [`build`]: from a kernel crate to PTX, or to AMD's assembly;
 //! - [`audit`]: every hint, followed from the source to the machine code;
 //! - [`config`]: `latch.toml`, which says what an audit lets pass;
 //! - [`diagnose`]: messages about kernels, as rustc would print them;
@@ -23,3 +23,4 @@ pub mod inspect;
 pub mod kernel_crate;
 pub mod plugin;
 pub mod setup;
+pub mod target;

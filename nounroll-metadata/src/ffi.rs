@@ -6,11 +6,12 @@
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::AsContextRef;
 use inkwell::context::ContextRef;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::{
-    LLVMCanValueUseFastMathFlags, LLVMConstIntGetZExtValue, LLVMGetAsString, LLVMGetCalledValue, LLVMGetFastMathFlags,
-    LLVMGetInitializer, LLVMGetIntTypeWidth, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMIsAConstantInt,
-    LLVMIsAConstantStruct, LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAMDNode, LLVMIsAMDString,
+    LLVMCanValueUseFastMathFlags, LLVMConstIntGetZExtValue, LLVMGetAsString, LLVMGetCalledValue, LLVMGetConstOpcode,
+    LLVMGetFastMathFlags, LLVMGetInitializer, LLVMGetIntTypeWidth, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
+    LLVMGetMDString, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMIsAConstantExpr,
+    LLVMIsAConstantInt, LLVMIsAConstantStruct, LLVMIsAGlobalVariable, LLVMIsAInlineAsm, LLVMIsAMDNode, LLVMIsAMDString,
     LLVMIsConstantString, LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetFastMathFlags,
     LLVMSetMetadata, LLVMSetSuccessor, LLVMTypeOf, LLVMValueAsMetadata,
 };
@@ -76,13 +77,14 @@ fn called_value(call: InstructionValue<'_>) -> Option<LLVMValueRef> {
 }
 
 /// The first `length` bytes of the constant that `pointer` is the address of, if it is a global with such an
-/// initializer. rustc writes a string as an array of bytes, plain or in a struct of one field.
+/// initializer. rustc writes a string as an array of bytes, plain or in a struct of one field. On AMD's GPUs constants lie in
+/// an address space of their own, and the pointer is a cast of their address.
 pub fn constant_bytes(pointer: PointerValue<'_>, length: u64) -> Option<Vec<u8>> {
     // SAFETY: `pointer` is a live value. Each call gets what the one before it has shown the value to be: the
     // initializer only of a global variable, operand 0 only of a struct that has one, the bytes only of a constant
     // string; LLVM owns those bytes, and they are copied before anything could free them.
     unsafe {
-        let global = LLVMIsAGlobalVariable(pointer.as_value_ref());
+        let global = LLVMIsAGlobalVariable(without_space_cast(pointer.as_value_ref()));
         let initializer = (!global.is_null()).then(|| LLVMGetInitializer(global)).filter(|value| !value.is_null())?;
         let is_wrapper = !LLVMIsAConstantStruct(initializer).is_null() && LLVMGetNumOperands(initializer) == 1;
         let string = if is_wrapper { LLVMGetOperand(initializer, 0) } else { initializer };
@@ -93,6 +95,19 @@ pub fn constant_bytes(pointer: PointerValue<'_>, length: u64) -> Option<Vec<u8>>
         let bytes = LLVMGetAsString(string, &mut held);
         let length = usize::try_from(length).ok().filter(|&length| length <= held)?;
         Some(std::slice::from_raw_parts(bytes.cast::<u8>(), length).to_vec())
+    }
+}
+
+/// What a constant cast between address spaces is of; any other value as it is.
+///
+/// # Safety
+/// `value` is live.
+unsafe fn without_space_cast(value: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: the opcode is asked only of a constant expression, and the operand only of a cast, which has one.
+    unsafe {
+        let is_expression = !LLVMIsAConstantExpr(value).is_null();
+        let is_cast = is_expression && LLVMGetConstOpcode(value) == LLVMOpcode::LLVMAddrSpaceCast;
+        if is_cast { LLVMGetOperand(value, 0) } else { value }
     }
 }
 

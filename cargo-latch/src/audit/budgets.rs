@@ -11,6 +11,7 @@ use super::machine::{Cost, CostKind, KernelCode, MachineCode, SourceLine};
 use crate::build::Arch;
 use crate::config::{Budget, Figure, LatchToml, Level, Limit};
 use crate::diagnose::{At, Diagnostic, Place};
+use crate::target::Target;
 
 /// Costs that a kernel with a budget is not expected to have.
 const UNEXPECTED: [Figure; 6] = [
@@ -31,6 +32,15 @@ pub fn check(config: &LatchToml, entry: &Entry, code: Option<&MachineCode>) -> R
         let on = On { config, kernel, arch: &entry.arch, code };
         for (figure, limit) in budget.limits() {
             let Some(amount) = amount(kernel, figure) else {
+                if entry.arch.target() == Target::Amdgcn {
+                    bail!(
+                        "the budget for `{}` in {} is for {} too, whose machine code is not counted: name NVIDIA's GPUs in its \
+                         `arch`",
+                        kernel.name,
+                        config.path.display(),
+                        entry.arch
+                    );
+                }
                 bail!("the budgets in {} cannot be checked without NVIDIA's tools", config.path.display());
             };
             if !limit.get_ref().allows(amount) {

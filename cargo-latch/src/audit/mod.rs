@@ -26,6 +26,7 @@ use codegen_pass::{HintKind, Site};
 use crate::build::{Arch, Builder, Built, Route};
 use crate::diagnose::reasons;
 use crate::kernel_crate::KernelCrate;
+use crate::target::Target;
 pub use entry::{Entry, Finding, Hint, Instance, Kernel, Kind};
 use machine::{MachineCode, SourceLine};
 use sites::SourceHint;
@@ -35,7 +36,7 @@ use sites::SourceHint;
 pub struct Audited {
     /// The report.
     pub entry: Entry,
-    /// The machine code; none without NVIDIA's tools.
+    /// The machine code; none without NVIDIA's tools, and for AMD's GPUs.
     pub code: Option<MachineCode>,
 }
 
@@ -52,6 +53,8 @@ pub fn audit_in_full(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> R
 /// The same, of what was built.
 pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &Built) -> Result<Audited> {
     let mut code = match &builder.tools.cuda {
+        // The hints are judged by what the optimizer has left, after which no tool unrolls anything.
+        _ if arch.target() == Target::Amdgcn => None,
         Ok(cuda) => Some(MachineCode::of(cuda, built, arch, builder.extras.lines)?),
         Err(error) => {
             tracing::warn!("the machine code is not looked at: {error}");

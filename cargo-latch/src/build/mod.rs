@@ -1,12 +1,15 @@
-//! From a kernel crate to PTX and a report on its hints, by cargo and our own linker.
+//! From a kernel crate to PTX or AMD's assembly, and a report on its hints, by cargo and our own linker.
 //!
 //! Every device crate is compiled without LLVM passes (`-Cno-prepopulate-passes`) against the device sysroot, and linked
 //! by `latch-link`. In the MIR mode `latch-rustc` sends the device crates to the compiler with the plugin; crates of the
 //! host (procedural macros) are shared by both modes and all architectures.
 //!
+//! For AMD's GPUs the linker is called here and not by rustc: [`amdgcn`] says why.
+//!
 //! cargo names the PTX after the crate alone, so one architecture's file overwrites another's. A lock keeps two builds
 //! apart, and what a build made is copied to a place of its own before the lock is given back.
 
+mod amdgcn;
 pub mod messages;
 pub mod options;
 pub mod wrapper;
@@ -24,7 +27,9 @@ use codegen_pass::{MirLoop, TRACE_CFG};
 use crate::kernel_crate::{KernelCrate, Workspace};
 use crate::plugin;
 use crate::setup::cuda::Origin;
-use crate::setup::{self, Progress, RustcDev, Tools};
+use crate::setup::device_sysroot::device_flags;
+use crate::setup::{self, AmdTools, Progress, RustcDev, Tools};
+use crate::target::Target;
 use messages::{Heard, Told};
 pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
 
@@ -33,6 +38,8 @@ pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
 pub struct Builder {
     /// What set-up has made.
     pub tools: Tools,
+    /// What it has made for AMD's GPUs, if one is to be built for.
+    pub amd: Option<AmdTools>,
     /// The workspace that kernels are built in.
     pub workspace: Workspace,
     linker: PathBuf,
@@ -69,8 +76,10 @@ struct Plugin {
 /// What a build leaves.
 #[derive(Debug)]
 pub struct Built {
-    /// The PTX.
+    /// The PTX; for AMD's GPUs the assembly.
     pub ptx: PathBuf,
+    /// What AMD's runtimes load; none for NVIDIA's GPUs, and none without lld.
+    pub code_object: Option<PathBuf>,
     /// What the linker said of hints and kernels.
     pub report: LinkReport,
     /// The hints that the plugin has told of.
@@ -105,8 +114,10 @@ pub struct Intermediates {
 impl Builder {
     /// Sets up what is missing. With [`HintMode::Auto`] nothing is built that takes minutes.
     pub fn new(folder: &Path, args: &BuildArgs, progress: &Progress) -> Result<Builder> {
-        args.archs.iter().try_for_each(|arch| args.route.check(arch))?;
+        args.check()?;
         let tools = setup::ensure_basic(progress)?;
+        let is_for_amd = args.archs.iter().any(|arch| arch.target() == Target::Amdgcn);
+        let amd = is_for_amd.then(|| setup::ensure_amd(&tools, progress)).transpose()?;
         let libnvvm = (args.route == Route::Nvvm).then(|| libnvvm(&tools)).transpose()?;
         let linker = setup::latch_link().context(
             "latch-link does not lie beside this command: build both with `cargo build -p cargo-latch -p bitcode-linker`",
@@ -126,7 +137,7 @@ impl Builder {
         let (profile, route, fp_contract) = (args.profile, args.route, args.fp_contract);
         let features = args.features.clone();
         let extras = Extras::default();
-        Ok(Builder { tools, workspace, linker, plugin, profile, route, libnvvm, fp_contract, features, extras })
+        Ok(Builder { tools, amd, workspace, linker, plugin, profile, route, libnvvm, fp_contract, features, extras })
     }
 
     /// The mode that builds use.
@@ -161,15 +172,31 @@ impl Builder {
         let folder = self.output_folder(kernels, arch);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let _lock = self.lock()?;
-        let report = folder.join(format!("{}.hints.json", kernels.library));
-        let (made, heard) = self.run_cargo(kernels, arch, &report, keep)?;
+        let named = |extension: &str| folder.join(format!("{}.{extension}", kernels.library));
+        let report = named("hints.json");
+        let heard = self.run_cargo(kernels, arch, &report, keep)?;
+        let amd_folder =
+            tempfile::tempdir_in(&folder).with_context(|| format!("cannot write in {}", folder.display()))?;
+        let [assembly, object] = ["s", "o"].map(|extension| amd_folder.path().join(extension));
+        let made = match arch.target() {
+            Target::Nvptx => ptx_of(kernels, &heard)?,
+            Target::Amdgcn => {
+                let outputs = amdgcn::Outputs { assembly: &assembly, object: &object, report: &report };
+                self.link_for_amd(kernels, arch, &heard.artifacts, &outputs, keep)?;
+                assembly
+            }
+        };
         let text = fs::read(&report).with_context(|| format!("the linker left no report at {}", report.display()))?;
         let report = serde_json::from_slice(&text)
             .with_context(|| format!("{} is no report of this version's linker; remove it", report.display()))?;
         check(&heard.told, &report)?;
-        let ptx = folder.join(format!("{}.ptx", kernels.library));
+        let ptx = named(arch.target().extension());
         copy_whole(&made, &ptx)?;
-        Ok(Built { ptx, report, told: heard.told, mir_loops: heard.loops })
+        let code_object = match arch.target() {
+            Target::Nvptx => None,
+            Target::Amdgcn => self.code_object(&object, &named("hsaco"))?,
+        };
+        Ok(Built { ptx, code_object, report, told: heard.told, mir_loops: heard.loops })
     }
 
     /// Where the results for one crate and architecture go.
@@ -194,24 +221,20 @@ impl Builder {
         Ok(lock)
     }
 
-    /// Runs cargo; the path of the PTX that it names, and what else was said.
+    /// Runs cargo, and gives what it and the compiler said.
     fn run_cargo(
         &self,
         kernels: &KernelCrate,
         arch: &Arch,
         report: &Path,
         keep: Option<&Intermediates>,
-    ) -> Result<(PathBuf, Heard)> {
+    ) -> Result<Heard> {
         let mut cargo = self.cargo(kernels, arch);
-        cargo.arg("--").arg(link_argument("--report", report));
-        if let Some(libnvvm) = &self.libnvvm {
-            cargo.arg("-Clink-arg=--route=nvvm").arg(link_argument("--libnvvm", libnvvm));
-        }
-        if self.fp_contract == FpContract::On {
-            cargo.arg("-Clink-arg=--fp-contract=on");
+        cargo.arg("--");
+        if arch.target() == Target::Nvptx {
+            self.add_link_arguments(&mut cargo, report, keep);
         }
         if let Some(keep) = keep {
-            cargo.arg(link_argument("--keep-intermediates", &keep.folder));
             cargo.arg(format!("--emit=mir={}", keep.mir.display()));
         }
         tracing::debug!(?cargo, "building");
@@ -225,18 +248,38 @@ impl Builder {
         if !status.success() {
             bail!("`{}` does not build for {arch}; the compiler's messages are above", kernels.name);
         }
-        let own = heard.artifacts.iter().filter(|artifact| artifact.target.src_path == kernels.root_file);
-        let ptx = own.flat_map(|artifact| &artifact.filenames).find(|file| file.extension() == Some("ptx"));
-        let ptx = ptx.with_context(|| format!("cargo built `{}` but named no PTX file", kernels.name))?;
-        Ok((ptx.clone().into(), heard))
+        Ok(heard)
+    }
+
+    /// What rustc is to hand on to the linker.
+    fn add_link_arguments(&self, cargo: &mut Command, report: &Path, keep: Option<&Intermediates>) {
+        cargo.arg(link_argument("--report", report));
+        if let Some(libnvvm) = &self.libnvvm {
+            cargo.arg("-Clink-arg=--route=nvvm").arg(link_argument("--libnvvm", libnvvm));
+        }
+        if self.fp_contract == FpContract::On {
+            cargo.arg("-Clink-arg=--fp-contract=on");
+        }
+        if let Some(keep) = keep {
+            cargo.arg(link_argument("--keep-intermediates", &keep.folder));
+        }
+    }
+
+    /// Where cargo puts what it makes of device crates.
+    fn cargo_folder(&self) -> PathBuf {
+        self.workspace.build_folder().join("cargo")
     }
 
     fn cargo(&self, kernels: &KernelCrate, arch: &Arch) -> Command {
+        let crate_type = match arch.target() {
+            Target::Nvptx => "cdylib",
+            Target::Amdgcn => "rlib",
+        };
         let mut cargo = self.tools.toolchain.cargo();
-        cargo.current_dir(self.workspace.root()).args(["rustc", "--lib", "--crate-type", "cdylib"]);
-        cargo.args(["--target", wrapper::DEVICE_TARGET, "--message-format", messages::format(), "--quiet"]);
+        cargo.current_dir(self.workspace.root()).args(["rustc", "--lib", "--crate-type", crate_type]);
+        cargo.args(["--target", arch.target().triple(), "--message-format", messages::format(), "--quiet"]);
         cargo.args(["--package", &kernels.name, "--profile", &self.profile.to_string()]);
-        cargo.arg("--target-dir").arg(self.workspace.build_folder().join("cargo"));
+        cargo.arg("--target-dir").arg(self.cargo_folder());
         if !self.features.is_empty() {
             cargo.args(["--features", &self.features.join(",")]);
         }
@@ -250,13 +293,10 @@ impl Builder {
     }
 
     fn flags(&self, arch: &Arch) -> Vec<OsString> {
-        let mut flags: Vec<OsString> = vec!["--sysroot".into(), self.tools.sysroot.folder.clone().into()];
-        flags.push("-Cno-prepopulate-passes".into());
+        let mut flags = self.target_flags(arch.target());
         // The pass may copy a barrier into two branches.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
         flags.push(format!("-Ctarget-cpu={arch}").into());
-        flags.push(with_path("-Clinker=", &self.linker));
-        flags.push(format!("-Clink-arg=--identity={}", identity(&self.linker)).into());
         if self.extras.lines && self.profile == Profile::Release {
             // The fuller `line-tables-only` would make the PTX one for debugging, which ptxas does not optimize.
             flags.push("-Cdebuginfo=line-directives-only".into());
@@ -264,6 +304,24 @@ impl Builder {
         if let Some(plugin) = &self.plugin {
             flags.push(with_path("-Zcodegen-backend=", &plugin.library));
             flags.extend(self.plugin_options().map(|option| format!("--cfg={option}").into()));
+        }
+        flags
+    }
+
+    /// The sysroot, the way to bitcode without LLVM passes, and the linker where rustc calls it.
+    fn target_flags(&self, target: Target) -> Vec<OsString> {
+        let sysroot = match (target, &self.amd) {
+            (Target::Amdgcn, Some(amd)) => &amd.sysroot,
+            _ => &self.tools.sysroot,
+        };
+        let mut flags = vec!["--sysroot".into(), sysroot.folder.clone().into()];
+        match target {
+            Target::Nvptx => {
+                flags.push("-Cno-prepopulate-passes".into());
+                flags.push(with_path("-Clinker=", &self.linker));
+                flags.push(format!("-Clink-arg=--identity={}", identity(&self.linker)).into());
+            }
+            Target::Amdgcn => flags.extend(device_flags(target).iter().map(OsString::from)),
         }
         flags
     }
@@ -291,6 +349,14 @@ impl Plugin {
             cargo.env(wrapper::DEVICE_LIBRARIES, libraries);
         }
     }
+}
+
+/// The PTX that cargo names.
+fn ptx_of(kernels: &KernelCrate, heard: &Heard) -> Result<PathBuf> {
+    let own = heard.artifacts.iter().filter(|artifact| artifact.target.src_path == kernels.root_file);
+    let ptx = own.flat_map(|artifact| &artifact.filenames).find(|file| file.extension() == Some("ptx"));
+    let ptx = ptx.with_context(|| format!("cargo built `{}` but named no PTX file", kernels.name))?;
+    Ok(ptx.clone().into())
 }
 
 /// libNVVM, or how to get it.

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::wrapper::DEVICE_TARGET;
 use crate::setup::Toolchain;
 use crate::setup::toolchain::RUST_VERSION;
+use crate::target::Target;
 
 /// Where hints are resolved first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -59,11 +59,11 @@ impl fmt::Display for Profile {
     }
 }
 
-/// Who turns the resolved module into PTX.
+/// Who turns the resolved module into PTX or assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// LLVM's own optimizer and NVPTX backend
+    /// LLVM's own optimizer and code generation
     Llc,
     /// NVIDIA's libNVVM, for sm_100 and later
     Nvvm,
@@ -82,6 +82,9 @@ impl Route {
     /// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so before
     /// anything is built.
     pub fn check(self, arch: &Arch) -> Result<()> {
+        if self == Route::Nvvm && arch.target() == Target::Amdgcn {
+            bail!("libNVVM makes code for NVIDIA's GPUs alone: take `--route llc` for {arch}");
+        }
         if self == Route::Nvvm && arch.number() < FIRST_BY_NVVM {
             bail!("libNVVM takes what Rust writes for sm_{FIRST_BY_NVVM} and later: take `--route llc` for {arch}");
         }
@@ -100,7 +103,7 @@ pub enum FpContract {
     On,
 }
 
-/// A GPU architecture: `sm_90`, `sm_120a`.
+/// A GPU architecture: `sm_90`, `sm_120a`, `gfx1100`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Arch(String);
@@ -109,6 +112,11 @@ impl Arch {
     /// The name that ptxas and LLVM know.
     pub fn name(&self) -> &str {
         &self.0
+    }
+
+    /// Whose GPU it is.
+    pub fn target(&self) -> Target {
+        if self.0.starts_with(Target::Amdgcn.prefix()) { Target::Amdgcn } else { Target::Nvptx }
     }
 
     /// 120 of `sm_120a`.
@@ -127,24 +135,49 @@ impl FromStr for Arch {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Arch, String> {
-        let digits = text.strip_prefix("sm_").unwrap_or_default().trim_end_matches(['a', 'f']);
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(format!("`{text}` is no GPU architecture: write sm_80, sm_90, sm_120a, …"));
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_nvidias = text.strip_prefix("sm_").is_some_and(|rest| is_digits(rest.trim_end_matches(['a', 'f'])));
+        if is_nvidias || text.strip_prefix("gfx").is_some_and(is_amds) {
+            return Ok(Arch(text.to_owned()));
         }
-        Ok(Arch(text.to_owned()))
+        let [nvidias, amds] = Target::ALL.map(Target::examples);
+        Err(format!("`{text}` is no GPU architecture: write {nvidias}, or {amds} for AMD's"))
+    }
+}
+
+/// `1100`, `90a` or `9-4-generic`, as what stands behind `gfx`.
+fn is_amds(rest: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'-';
+    rest.starts_with(|first: char| first.is_ascii_digit()) && rest.bytes().all(is_part)
+}
+
+impl BuildArgs {
+    /// Refuses what cannot be built, as far as that can be told before anything is set up.
+    pub fn check(&self) -> Result<()> {
+        let others = |arch: &&Arch| self.target.is_some_and(|target| arch.target() != target);
+        if let (Some(target), Some(arch)) = (self.target, self.archs.iter().find(others)) {
+            bail!("`{arch}` is no GPU of `--target {target}`: write {}", target.examples());
+        }
+        self.archs.iter().try_for_each(|arch| self.route.check(arch))
     }
 }
 
 /// Refuses an architecture that the compiler does not know: LLVM would only warn, and build for its oldest one.
 pub fn check_known(archs: &[Arch], toolchain: &Toolchain) -> Result<()> {
-    let printed = toolchain.rustc().args(["--print", "target-cpus", "--target", DEVICE_TARGET]).output();
-    let printed = printed.context("cannot run rustc")?.stdout;
-    let printed = String::from_utf8_lossy(&printed);
-    let known: Vec<&str> = printed.split_whitespace().filter(|word| word.starts_with("sm_")).collect();
-    match archs.iter().find(|arch| !known.contains(&arch.name())) {
-        Some(arch) => bail!("`{arch}` is no GPU that Rust {RUST_VERSION} knows; it knows {}", known.join(", ")),
-        None => Ok(()),
-    }
+    Target::ALL.into_iter().try_for_each(|target| {
+        let mut own = archs.iter().filter(|arch| arch.target() == target).peekable();
+        if own.peek().is_none() {
+            return Ok(());
+        }
+        let printed = toolchain.rustc().args(["--print", "target-cpus", "--target", target.triple()]).output();
+        let printed = printed.context("cannot run rustc")?.stdout;
+        let printed = String::from_utf8_lossy(&printed);
+        let known: Vec<&str> = printed.split_whitespace().filter(|word| word.starts_with(target.prefix())).collect();
+        match own.find(|arch| !known.contains(&arch.name())) {
+            Some(arch) => bail!("`{arch}` is no GPU that Rust {RUST_VERSION} knows; it knows {}", known.join(", ")),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Options that every command which builds has.
@@ -154,8 +187,19 @@ pub struct BuildArgs {
     #[arg(short, long = "package", value_name = "NAME")]
     pub packages: Vec<String>,
 
-    /// The GPUs to build for
-    #[arg(long = "arch", value_name = "ARCH", value_delimiter = ',', default_value = "sm_90")]
+    /// Whose GPUs to build for; what --arch names says it too
+    #[arg(long, value_enum)]
+    pub target: Option<Target>,
+
+    /// The GPUs to build for, of one maker or both [default: sm_90, or gfx1100 with --target amdgcn]
+    #[arg(
+        long = "arch",
+        value_name = "ARCH",
+        value_delimiter = ',',
+        default_value = "sm_90",
+        default_value_if("target", "amdgcn", "gfx1100"),
+        hide_default_value = true
+    )]
     pub archs: Vec<Arch>,
 
     /// Where hints are resolved first
@@ -166,7 +210,7 @@ pub struct BuildArgs {
     #[arg(long, value_enum, default_value = "release")]
     pub profile: Profile,
 
-    /// Who turns the resolved module into PTX
+    /// Who turns the resolved module into PTX or assembly
     #[arg(long, value_enum, default_value = "llc")]
     pub route: Route,
 
@@ -184,6 +228,7 @@ impl Default for BuildArgs {
     fn default() -> BuildArgs {
         BuildArgs {
             packages: Vec::new(),
+            target: None,
             archs: Vec::new(),
             hints: HintMode::Auto,
             profile: Profile::Release,
@@ -200,12 +245,18 @@ mod tests {
 
     #[test]
     fn architectures_are_checked() {
-        for good in ["sm_80", "sm_90a", "sm_120a", "sm_100f"] {
+        for good in ["sm_80", "sm_90a", "sm_120a", "sm_100f", "gfx1100", "gfx90a", "gfx9-4-generic"] {
             assert_eq!(good.parse::<Arch>().map(|arch| arch.to_string()), Ok(good.to_owned()));
         }
-        for bad in ["90", "sm_", "sm_x", "compute_90", "sm_90 ", ""] {
+        for bad in ["90", "sm_", "sm_x", "compute_90", "sm_90 ", "", "gfx", "gfxa", "gfx1100 ", "gfx11 00", "GFX1100"] {
             assert!(bad.parse::<Arch>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_architecture_tells_its_target() {
+        let target = |name: &str| name.parse::<Arch>().expect("a good name").target();
+        assert_eq!((target("sm_120a"), target("gfx942")), (Target::Nvptx, Target::Amdgcn));
     }
 
     #[test]

@@ -1,17 +1,19 @@
-//! `cargo latch build`: PTX, and machine code where ptxas is here.
+//! `cargo latch build`: PTX or assembly, and machine code where ptxas or lld is here.
 
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use sass::{AssembleOptions, Ptxas};
 
-use crate::build::{BuildArgs, Builder, HintsDenied};
+use crate::build::{Arch, BuildArgs, Builder, Built, HintsDenied};
 use crate::commands::gate::{self, GateArgs};
 use crate::commands::print_line;
 use crate::config::LatchToml;
 use crate::setup::Progress;
+use crate::setup::lld::REMEDY as LLD_REMEDY;
+use crate::target::Target;
 
-/// Build kernel crates to PTX, and to cubins where ptxas is here
+/// Build kernel crates to PTX and cubins, or for AMD's GPUs to assembly and code objects
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -28,9 +30,11 @@ pub struct Args {
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Output {
-    /// PTX; always made
+    /// PTX, or AMD's assembly; always made
+    #[value(alias = "asm")]
     Ptx,
-    /// Machine code
+    /// Machine code: a cubin, or AMD's code object
+    #[value(alias = "hsaco")]
     Cubin,
 }
 
@@ -56,20 +60,28 @@ fn make(args: &Args) -> Result<()> {
                 |told: &_, report: &_| gate::check_build(&builder, &kernels, (told, report), &levels, &mut said);
             let built = builder.build_checked(&kernels, arch, None, check)?;
             print_line(built.ptx.display())?;
-            if !args.emit.contains(&Output::Cubin) {
-                continue;
-            }
-            match &builder.tools.cuda {
-                Ok(cuda) => {
-                    let options = AssembleOptions { line_info: args.gate.lines, ..AssembleOptions::default() };
-                    let cubin = Ptxas::new(&cuda.ptxas).assemble(&built.ptx, arch.name(), &options)?;
-                    let path = built.ptx.with_extension("cubin");
-                    cubin.write_to(&path)?;
-                    print_line(path.display())?;
-                }
-                Err(error) => tracing::warn!("PTX only, no cubin: {error}"),
+            if args.emit.contains(&Output::Cubin) {
+                machine_code(&builder, &built, arch, args.gate.lines)?;
             }
         }
+    }
+    Ok(())
+}
+
+fn machine_code(builder: &Builder, built: &Built, arch: &Arch, line_info: bool) -> Result<()> {
+    match (arch.target(), &built.code_object, &builder.tools.cuda) {
+        (Target::Amdgcn, Some(code_object), _) => print_line(code_object.display())?,
+        (Target::Amdgcn, None, _) => {
+            tracing::warn!("assembly only, no code object for {arch}: there is no lld for it; {LLD_REMEDY}")
+        }
+        (Target::Nvptx, _, Ok(cuda)) => {
+            let options = AssembleOptions { line_info, ..AssembleOptions::default() };
+            let cubin = Ptxas::new(&cuda.ptxas).assemble(&built.ptx, arch.name(), &options)?;
+            let path = built.ptx.with_extension("cubin");
+            cubin.write_to(&path)?;
+            print_line(path.display())?;
+        }
+        (Target::Nvptx, _, Err(error)) => tracing::warn!("PTX only, no cubin: {error}"),
     }
     Ok(())
 }

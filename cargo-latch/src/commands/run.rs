@@ -14,6 +14,7 @@ use crate::build::{BuildArgs, Builder};
 use crate::commands::print_line;
 use crate::config::Level;
 use crate::setup::Progress;
+use crate::target::Target;
 
 /// Run a kernel's PTX on the CPU; exit code 1 where the kernel breaks a rule
 #[derive(Debug, clap::Args)]
@@ -72,7 +73,8 @@ pub struct Args {
 }
 
 /// What a command line may say of builds.
-const BUILD_OPTIONS: [&str; 7] = ["packages", "archs", "hints", "profile", "route", "fp_contract", "features"];
+const BUILD_OPTIONS: [&str; 8] =
+    ["packages", "target", "archs", "hints", "profile", "route", "fp_contract", "features"];
 
 const ARGUMENTS: &str = "\
 Arguments of the kernel:
@@ -121,6 +123,9 @@ impl Text {
 /// Builds the packages given up to the first that has the kernel.
 fn build(args: &Args) -> Result<Text> {
     let [arch] = args.build.archs.as_slice() else { bail!("one architecture is run at a time: give --arch one name") };
+    if arch.target() == Target::Amdgcn {
+        bail!("the emulator runs PTX, and {arch} has none: give --arch one of NVIDIA's, such as sm_90");
+    }
     let wanted = args.kernel.as_deref().unwrap_or_default();
     let folder = std::env::current_dir().context("there is no current folder")?;
     let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;

@@ -1,9 +1,11 @@
 //! The device sysroot: `core` and `compiler_builtins` for the GPU, as unoptimized bitcode.
 //!
-//! rustc ships neither for nvptx64, so they are built once from rust-src by the stock compiler, and every kernel build uses
-//! them by `--sysroot`. The flags are what the link stage needs: loop hints must be resolved before any LLVM pass has run, so
-//! `-Cno-prepopulate-passes` keeps the passes away, and `-Clto=off` keeps away thin-local LTO, whose `available_externally`
-//! bodies and `.llvm.N` names ptxas and libNVVM refuse. One sysroot serves every architecture.
+//! rustc ships neither for GPUs, so they are built once for a target from rust-src by the stock compiler, and every kernel
+//! build uses them by `--sysroot`. The flags are what the link stage needs: loop hints must be resolved before any LLVM pass
+//! has run, so `-Cno-prepopulate-passes` keeps the passes away. On NVIDIA's target `-Clto=off` keeps away thin-local LTO, whose
+//! `available_externally` bodies and `.llvm.N` names ptxas and libNVVM refuse. On AMD's, objects are bitcode only with
+//! `-Clinker-plugin-lto`, and those of compiler_builtins not even then: `-Cembed-bitcode` puts it beside their machine code.
+//! One sysroot serves every architecture of its target: the link stage takes the name that AMD's has to be given off again.
 //!
 //! Wrong where rust-src is edited in place: the key holds the compiler's version and the flags, not the sources.
 
@@ -16,11 +18,21 @@ use super::home::{Artifact, Home, key_of, link_or_copy, remove_folder};
 use super::process;
 use super::progress::Progress;
 use super::toolchain::{RUST_VERSION, Toolchain, files_in};
+use crate::target::Target;
 
-/// The target of every kernel.
-pub const TARGET: &str = "nvptx64-nvidia-cuda";
 /// How device crates have to be compiled, `core` included.
-pub const DEVICE_FLAGS: [&str; 3] = ["-Cno-prepopulate-passes", "-Clto=off", "-Cpanic=abort"];
+pub fn device_flags(target: Target) -> &'static [&'static str] {
+    match target {
+        Target::Nvptx => &["-Cno-prepopulate-passes", "-Clto=off", "-Cpanic=abort"],
+        Target::Amdgcn => &["-Cno-prepopulate-passes", "-Clinker-plugin-lto", "-Cembed-bitcode=yes", "-Cpanic=abort"],
+    }
+}
+
+/// Those, and a GPU where one has to be named.
+fn build_flags(target: Target) -> Vec<&'static str> {
+    let cpu = (target == Target::Amdgcn).then_some("-Ctarget-cpu=gfx1100");
+    device_flags(target).iter().copied().chain(cpu).collect()
+}
 /// To be raised when this file makes something else of the same compiler and flags.
 const LAYOUT: &str = "1";
 
@@ -50,38 +62,52 @@ pub struct DeviceSysroot {
 
 impl DeviceSysroot {
     /// The sysroot if it is there.
-    pub fn find(home: &Home, toolchain: &Toolchain) -> Option<Self> {
-        home.find(&artifact(toolchain)).map(|folder| Self { folder })
+    pub fn find(home: &Home, toolchain: &Toolchain, target: Target) -> Option<Self> {
+        home.find(&artifact(toolchain, target)).map(|folder| Self { folder })
     }
 
     /// The sysroot, built if it is not there.
-    pub fn ensure(home: &Home, toolchain: &Toolchain, progress: &Progress) -> Result<Self, SetupError> {
-        let folder = home.ensure(&artifact(toolchain), progress, |partial| {
+    pub fn ensure(home: &Home, toolchain: &Toolchain, target: Target, progress: &Progress) -> Result<Self, SetupError> {
+        let folder = home.ensure(&artifact(toolchain, target), progress, |partial| {
             let step = progress.step("device sysroot");
-            step.message("building core for the GPU");
-            build(toolchain, partial)?;
+            step.message(&format!("building core for {}", target.triple()));
+            build(toolchain, target, partial)?;
             step.finish();
             Ok(())
         })?;
         Ok(Self { folder })
     }
-}
 
-/// What identifies the sysroot that belongs to a toolchain.
-pub fn artifact(toolchain: &Toolchain) -> Artifact {
-    let facts = [LAYOUT, toolchain.version.verbose.as_str(), MANIFEST, TARGET];
-    Artifact {
-        name: "sysroot",
-        key: key_of(facts.into_iter().chain(DEVICE_FLAGS)),
-        needs: CRATES.iter().map(|name| libraries().join(format!("lib{name}.rlib"))).collect(),
+    /// The libraries themselves.
+    pub fn libraries(&self, target: Target) -> impl Iterator<Item = PathBuf> {
+        let folder = self.folder.join(libraries(target));
+        CRATES.iter().map(move |name| folder.join(library(name)))
     }
 }
 
-fn libraries() -> PathBuf {
-    Path::new("lib/rustlib").join(TARGET).join("lib")
+/// What identifies the sysroot that belongs to a toolchain.
+pub fn artifact(toolchain: &Toolchain, target: Target) -> Artifact {
+    let facts = [LAYOUT, toolchain.version.verbose.as_str(), MANIFEST, target.triple()];
+    let facts = facts.into_iter().chain(build_flags(target));
+    Artifact {
+        name: match target {
+            Target::Nvptx => "sysroot",
+            Target::Amdgcn => "amdgcn-sysroot",
+        },
+        key: key_of(facts),
+        needs: CRATES.iter().map(|name| libraries(target).join(library(name))).collect(),
+    }
 }
 
-fn build(toolchain: &Toolchain, partial: &Path) -> Result<(), SetupError> {
+fn libraries(target: Target) -> PathBuf {
+    Path::new("lib/rustlib").join(target.triple()).join("lib")
+}
+
+fn library(name: &str) -> String {
+    format!("lib{name}.rlib")
+}
+
+fn build(toolchain: &Toolchain, target: Target, partial: &Path) -> Result<(), SetupError> {
     if toolchain.library_source().is_none() {
         return Err(missing(
             "the component rust-src",
@@ -91,10 +117,10 @@ fn build(toolchain: &Toolchain, partial: &Path) -> Result<(), SetupError> {
     }
     let work = partial.join("work");
     write_crate(&work)?;
-    process::run(&mut cargo(toolchain, &work), "build the device sysroot")?;
-    let libraries = partial.join(libraries());
+    process::run(&mut cargo(toolchain, target, &work), "build the device sysroot")?;
+    let libraries = partial.join(libraries(target));
     fs::create_dir_all(&libraries).map_err(at("create", &libraries))?;
-    keep_libraries(&work.join("target").join(TARGET).join("release/deps"), &libraries)?;
+    keep_libraries(&work.join("target").join(target.triple()).join("release/deps"), &libraries)?;
     remove_folder(&work)
 }
 
@@ -107,11 +133,11 @@ fn write_crate(work: &Path) -> Result<(), SetupError> {
     Ok(())
 }
 
-fn cargo(toolchain: &Toolchain, work: &Path) -> Command {
+fn cargo(toolchain: &Toolchain, target: Target, work: &Path) -> Command {
     let mut cargo = toolchain.plain_cargo();
-    cargo.args(["build", "--release", "-Zbuild-std=core", "--target", TARGET]);
+    cargo.args(["build", "--release", "-Zbuild-std=core", "--target", target.triple()]);
     cargo.arg("--manifest-path").arg(work.join("Cargo.toml")).arg("--target-dir").arg(work.join("target"));
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", DEVICE_FLAGS.join("\u{1f}"));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", build_flags(target).join("\u{1f}"));
     cargo
 }
 
@@ -120,7 +146,7 @@ fn keep_libraries(built: &Path, libraries: &Path) -> Result<(), SetupError> {
     for rlib in files_in(built).iter().filter(|file| file.extension().is_some_and(|extension| extension == "rlib")) {
         let file = rlib.file_name().unwrap_or_default().to_string_lossy();
         if let Some(name) = CRATES.iter().find(|name| file.starts_with(&format!("lib{name}-"))) {
-            link_or_copy(rlib, &libraries.join(format!("lib{name}.rlib")))?;
+            link_or_copy(rlib, &libraries.join(library(name)))?;
         }
     }
     Ok(())

@@ -3,18 +3,21 @@
 //! | step | is | from |
 //! |---|---|---|
 //! | [`Toolchain`] | the stock compiler | rustup's folder; `./latch` puts it there |
-//! | [`DeviceSysroot`] | core for the GPU, unoptimized | built from rust-src |
+//! | [`DeviceSysroot`] | core for the GPU, unoptimized; AMD's with the first build for one | built from rust-src |
 //! | [`CudaTools`] | ptxas, nvdisasm, libNVVM | an installed CUDA toolkit, else PyPI's wheels |
+//! | [`Lld`] | the linker of AMD's code objects | looked for only |
 //! | [`RustcDev`] | the compiler's own crates, for the MIR plugin only | rustup's component, else built from its sources |
 //!
 //! Each step is idempotent: what it makes is whole or not there, and is found again by a hash of what it depends on ([`home`]).
-//! [`ensure_basic`] does all but the last, which only [`ensure_rustc_dev`] waits for. With everything there, either takes
+//! [`ensure_basic`] does all that NVIDIA's GPUs need; for AMD's, [`ensure_amd`] comes on top, and for the MIR plugin
+//! [`ensure_rustc_dev`]. With everything there, either takes
 //! milliseconds and starts no process.
 
 pub mod cuda;
 pub mod device_sysroot;
 pub mod error;
 pub mod home;
+pub mod lld;
 pub mod machine;
 pub mod packages;
 mod process;
@@ -24,10 +27,13 @@ pub mod toolchain;
 
 use std::path::PathBuf;
 
+use crate::target::Target;
+
 pub use cuda::{CudaTools, Nvcc};
 pub use device_sysroot::DeviceSysroot;
 pub use error::SetupError;
 pub use home::Home;
+pub use lld::Lld;
 pub use machine::Machine;
 pub use progress::Progress;
 pub use rustc_dev::RustcDev;
@@ -40,7 +46,7 @@ pub struct Tools {
     pub home: Home,
     /// The stock compiler.
     pub toolchain: Toolchain,
-    /// core for the GPU.
+    /// core for NVIDIA's GPUs.
     pub sysroot: DeviceSysroot,
     /// NVIDIA's tools, or why they are out of reach: PTX can be built without them.
     pub cuda: Result<CudaTools, SetupError>,
@@ -53,10 +59,25 @@ pub fn ensure_basic(progress: &Progress) -> Result<Tools, SetupError> {
     // The download waits for the network and the build for the processor.
     let (sysroot, cuda) = std::thread::scope(|scope| {
         let cuda = scope.spawn(|| CudaTools::ensure(&home, &machine, &cuda::Pip::of(&machine), progress));
-        let sysroot = DeviceSysroot::ensure(&home, &toolchain, progress);
+        let sysroot = DeviceSysroot::ensure(&home, &toolchain, Target::Nvptx, progress);
         (sysroot, cuda.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     Ok(Tools { sysroot: sysroot?, cuda, toolchain, home })
+}
+
+/// What only builds for AMD's GPUs use.
+#[derive(Debug)]
+pub struct AmdTools {
+    /// core for AMD's GPUs.
+    pub sysroot: DeviceSysroot,
+    /// Without it there is assembly, and no code object.
+    pub lld: Option<Lld>,
+}
+
+/// Sets up what builds for AMD's GPUs use beside the usual.
+pub fn ensure_amd(tools: &Tools, progress: &Progress) -> Result<AmdTools, SetupError> {
+    let sysroot = DeviceSysroot::ensure(&tools.home, &tools.toolchain, Target::Amdgcn, progress)?;
+    Ok(AmdTools { sysroot, lld: Lld::find(&tools.home, &Machine::this(), &tools.toolchain) })
 }
 
 /// The compiler's own crates, for the MIR plugin: found, added by rustup, or built, which takes minutes.

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use cargo_latch::doctor::{Finding, Report, State, Surroundings, examine};
 use cargo_latch::setup::{CudaTools, DeviceSysroot, Progress, RustcDev};
+use cargo_latch::target::Target;
 use serde_json::Value;
 
 use crate::fakes::{Fake, FakePackages, VERBOSE, WHOLE};
@@ -105,7 +106,7 @@ fn without_ptxas_a_build_to_ptx_can_be_done() {
 #[test]
 fn folders_of_another_compiler_are_told_to_be_removable() {
     let fake = Fake::with_toolchain();
-    let old = DeviceSysroot::ensure(&fake.home, &fake.toolchain(), &Progress::silent()).unwrap();
+    let old = DeviceSysroot::ensure(&fake.home, &fake.toolchain(), Target::Nvptx, &Progress::silent()).unwrap();
     assert_eq!(finding(&examined(&fake), "cache").remedy, None);
     fake.rustc(&VERBOSE.replace("abc0", "def0"));
     let note = finding(&examined(&fake), "cache").remedy.clone().unwrap();

@@ -9,6 +9,7 @@ use cargo_latch::setup::home::{Artifact, key_of};
 use cargo_latch::setup::{
     CudaTools, DeviceSysroot, Home, Progress, RustcDev, SetupError, cuda, device_sysroot, rustc_dev,
 };
+use cargo_latch::target::Target;
 
 use crate::fakes::{Fake, FakePackages, NoFetch, WHOLE};
 use crate::rustc_dev::with_compiler_source;
@@ -45,8 +46,8 @@ fn assert_clean(home: &Home, folder: &Path) {
 fn a_half_made_sysroot_is_made_anew() {
     let fake = Fake::with_toolchain();
     leave_half_made(&fake.home, &device_sysroot::artifact(&fake.toolchain()));
-    assert!(DeviceSysroot::find(&fake.home, &fake.toolchain()).is_none());
-    let sysroot = DeviceSysroot::ensure(&fake.home, &fake.toolchain(), &QUIET()).unwrap();
+    assert!(DeviceSysroot::find(&fake.home, &fake.toolchain(), Target::Nvptx).is_none());
+    let sysroot = DeviceSysroot::ensure(&fake.home, &fake.toolchain(), Target::Nvptx, &QUIET()).unwrap();
     assert_clean(&fake.home, &sysroot.folder);
 }
 

@@ -3,11 +3,13 @@
 use std::fs;
 
 use cargo_latch::setup::{DeviceSysroot, Progress};
+use cargo_latch::target::Target;
 
 use crate::fakes::{Fake, VERBOSE, tree};
 
 fn ensure(fake: &Fake) -> Result<DeviceSysroot, String> {
-    DeviceSysroot::ensure(&fake.home, &fake.toolchain(), &Progress::silent()).map_err(|error| error.to_string())
+    DeviceSysroot::ensure(&fake.home, &fake.toolchain(), Target::Nvptx, &Progress::silent())
+        .map_err(|error| error.to_string())
 }
 
 #[test]
