@@ -50,6 +50,11 @@ pub enum Error {
          `cargo latch build` does"
     )]
     SharedArray { function: String },
+    #[error(
+        "an atomic operation in `{function}` does not follow the marker of its scope: build device crates with \
+         `-Cno-prepopulate-passes`, as `cargo latch build` does"
+    )]
+    AtomicScope { function: String },
     #[error(transparent)]
     Hints(#[from] nounroll_metadata::Error),
     #[error("LLVM's pass pipeline `{pipeline}` failed: {message}")]

@@ -23,6 +23,7 @@ mod nvvm;
 mod output;
 mod ptx;
 mod report;
+mod scopes;
 mod session;
 mod shared;
 mod target;
@@ -66,6 +67,7 @@ pub fn link(args: &Args) -> Result<(), Error> {
     let outcomes = nounroll_metadata::resolve_hints(&module)?;
     let before = report::BeforeOptimization::of(&module, outcomes);
     shared::place(&module)?;
+    scopes::place(&module)?;
     merge::check_defined(&module, gpu.family)?;
     convergence::mark(&module, gpu.family);
     keep(args, &module, "resolved.ll")?;

@@ -4,6 +4,7 @@
 //! before it runs them.
 
 pub mod expected;
+pub mod isa;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

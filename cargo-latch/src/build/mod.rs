@@ -116,8 +116,9 @@ impl Builder {
     pub fn new(folder: &Path, args: &BuildArgs, progress: &Progress) -> Result<Builder> {
         args.check()?;
         let tools = setup::ensure_basic(progress)?;
-        let is_for_amd = args.archs.iter().any(|arch| arch.target() == Target::Amdgcn);
-        let amd = is_for_amd.then(|| setup::ensure_amd(&tools, progress)).transpose()?;
+        let targets = args.archs.iter().map(Arch::target).chain(args.target);
+        let amd = targets.into_iter().any(|target| target == Target::Amdgcn);
+        let amd = amd.then(|| setup::ensure_amd(&tools, progress)).transpose()?;
         let libnvvm = (args.route == Route::Nvvm).then(|| libnvvm(&tools)).transpose()?;
         let linker = setup::latch_link().context(
             "latch-link does not lie beside this command: build both with `cargo build -p cargo-latch -p bitcode-linker`",

@@ -1,5 +1,6 @@
 //! `cargo latch build`: PTX or assembly, and machine code where ptxas or lld is here.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -51,6 +52,7 @@ fn make(args: &Args) -> Result<()> {
     let folder = std::env::current_dir().context("there is no current folder")?;
     let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
     builder.extras.lines = args.gate.lines;
+    let mut lacking = BTreeSet::new();
     for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
         let levels = LatchToml::of(&kernels)?.hints.levels(args.gate.level);
         builder.extras.plugin_levels = levels.for_plugin();
@@ -61,18 +63,20 @@ fn make(args: &Args) -> Result<()> {
             let built = builder.build_checked(&kernels, arch, None, check)?;
             print_line(built.ptx.display())?;
             if args.emit.contains(&Output::Cubin) {
-                machine_code(&builder, &built, arch, args.gate.lines)?;
+                lacking.extend(machine_code(&builder, &built, arch, args.gate.lines)?);
             }
         }
     }
+    lacking.iter().for_each(|what| tracing::warn!("{what}"));
     Ok(())
 }
 
-fn machine_code(builder: &Builder, built: &Built, arch: &Arch, line_info: bool) -> Result<()> {
+/// Makes it, or says what is missing for that.
+fn machine_code(builder: &Builder, built: &Built, arch: &Arch, line_info: bool) -> Result<Option<String>> {
     match (arch.target(), &built.code_object, &builder.tools.cuda) {
         (Target::Amdgcn, Some(code_object), _) => print_line(code_object.display())?,
         (Target::Amdgcn, None, _) => {
-            tracing::warn!("assembly only, no code object for {arch}: there is no lld for it; {LLD_REMEDY}")
+            return Ok(Some(format!("assembly only, no code object: there is no lld for it; {LLD_REMEDY}")));
         }
         (Target::Nvptx, _, Ok(cuda)) => {
             let options = AssembleOptions { line_info, ..AssembleOptions::default() };
@@ -81,7 +85,7 @@ fn machine_code(builder: &Builder, built: &Built, arch: &Arch, line_info: bool) 
             cubin.write_to(&path)?;
             print_line(path.display())?;
         }
-        (Target::Nvptx, _, Err(error)) => tracing::warn!("PTX only, no cubin: {error}"),
+        (Target::Nvptx, _, Err(error)) => return Ok(Some(format!("PTX only, no cubin: {error}"))),
     }
-    Ok(())
+    Ok(None)
 }

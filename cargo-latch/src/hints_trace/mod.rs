@@ -9,6 +9,8 @@
 //! | `PTX` | labels with the pragma whose jumps back were written at the hint's line ([`ptx`]) |
 //! | `SASS` | loops that belong to the hint ([`crate::audit::machine`]), with their addresses |
 //!
+//! For AMD's GPUs the last two are left out: nothing comes after the optimizer that would unroll a loop.
+//!
 //! A kernel's hints are those of every function that it could call before optimization ([`reach`]).
 
 pub mod ptx;
@@ -27,18 +29,27 @@ use crate::audit::machine::{MachineCode, MachineLoop, SourceLine};
 use crate::audit::{line_of, lines_of_hints};
 use crate::build::{Arch, Builder, Built, Intermediates, Mode};
 use crate::diagnose::shown;
+use crate::target::Target;
 use ptx::PragmaLabel;
 
 /// Every hint of a kernel, followed. The build must have kept its source lines, and what lies on the way.
 pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediates, kernel: &str) -> Result<String> {
     let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-    let (resolved, ptx) = (read(&keep.folder.join("resolved.ll"))?, read(&built.ptx)?);
+    let (resolved, target) = (read(&keep.folder.join("resolved.ll"))?, arch.target());
+    let (left, labels) = match target {
+        Target::Nvptx => {
+            let ptx = read(&built.ptx)?;
+            (reach::ptx_functions(&ptx), ptx::pragma_labels(&ptx))
+        }
+        Target::Amdgcn => (reach::llvm_functions(&read(&keep.folder.join("optimized.ll"))?), Vec::new()),
+    };
     let way = Way {
         builder,
         built,
+        target,
         functions: reach::from(&reach::llvm_functions(&resolved), kernel),
-        labels: ptx::pragma_labels(&ptx),
-        ptx_functions: reach::from(&reach::ptx_functions(&ptx), kernel),
+        labels,
+        functions_left: reach::from(&left, kernel),
         code: code(builder, built, arch)?,
     };
     way.text(kernel, arch)
@@ -46,6 +57,9 @@ pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediate
 
 fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineCode>> {
     let Ok(cuda) = &builder.tools.cuda else { return Ok(None) };
+    if arch.target() == Target::Amdgcn {
+        return Ok(None);
+    }
     let mut code = MachineCode::of(cuda, built, arch, true)?;
     code.attribute(&lines_of_hints(builder, &built.report)?);
     Ok(Some(code))
@@ -55,11 +69,12 @@ fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineC
 struct Way<'a> {
     builder: &'a Builder,
     built: &'a Built,
+    target: Target,
     /// What the kernel could call before optimization, itself included.
     functions: BTreeSet<String>,
     labels: Vec<PragmaLabel>,
-    /// What the kernel can call in the PTX, itself included.
-    ptx_functions: BTreeSet<String>,
+    /// What the kernel can call in the PTX, or in AMD's code, itself included.
+    functions_left: BTreeSet<String>,
     code: Option<MachineCode>,
 }
 
@@ -93,8 +108,10 @@ impl Way<'_> {
         row(&mut text, "MIR", &self.mir(site));
         row(&mut text, "LLVM", &records.iter().flat_map(|record| llvm(record)).collect::<Vec<_>>());
         row(&mut text, "optimized", &self.optimized(&records));
-        row(&mut text, "PTX", &self.ptx(line.as_ref()));
-        row(&mut text, "SASS", &self.sass(line.as_ref(), kernel));
+        if self.target == Target::Nvptx {
+            row(&mut text, "PTX", &self.ptx(line.as_ref()));
+            row(&mut text, "SASS", &self.sass(line.as_ref(), kernel));
+        }
         text
     }
 
@@ -110,7 +127,7 @@ impl Way<'_> {
 
     fn optimized(&self, records: &[&HintRecord]) -> Vec<String> {
         let left = records.iter().flat_map(|record| &record.left);
-        let own = left.filter(|left| self.ptx_functions.contains(&left.symbol));
+        let own = left.filter(|left| self.functions_left.contains(&left.symbol));
         let shown = own.map(|left| format!("{}: header {}", demangled(&left.symbol), or_unnamed(&left.header)));
         let mut loops: Vec<String> = shown.collect();
         if loops.is_empty() {
@@ -120,7 +137,7 @@ impl Way<'_> {
     }
 
     fn ptx(&self, line: Option<&SourceLine>) -> Vec<String> {
-        let own = self.labels.iter().filter(|label| self.ptx_functions.contains(&label.function));
+        let own = self.labels.iter().filter(|label| self.functions_left.contains(&label.function));
         let of_hint = own.filter(|label| label.written.iter().any(|written| line.is_some_and(|line| written.is(line))));
         let shown = of_hint.map(|label| format!("{}: {} with the pragma", demangled(&label.function), label.label));
         let labels: Vec<String> = shown.collect();

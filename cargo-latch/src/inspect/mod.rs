@@ -6,11 +6,13 @@
 //! | `llvm` | the linked module with hints resolved, before optimization |
 //! | `llvm-opt` | the module after optimization; not on the route by libNVVM, which shows none |
 //! | `ptx` | what is handed to ptxas |
+//! | `asm` | for AMD's GPUs: what the GPU runs, as LLVM writes it |
 //! | `sass` | what the GPU runs, from `nvdisasm` |
 //! | `cfg` | the blocks, edges and loops of that |
 //! | `hints` | every hint of the kernel, from its source line to its loops in the machine code ([`crate::hints_trace`]) |
 //!
-//! [`text`] cuts the kernel out of the whole file; functions that it calls are shown only in `sass` and `cfg`.
+//! [`text`] cuts the kernel out of the whole file; functions that it calls are shown only in `sass` and `cfg`. The machine code
+//! of AMD's GPUs is `asm`; they have no `ptx`, `sass` and `cfg`.
 
 pub mod text;
 
@@ -22,6 +24,7 @@ use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
 use crate::build::{Arch, Builder, Built, Intermediates, Route};
 use crate::hints_trace;
 use crate::kernel_crate::KernelCrate;
+use crate::target::Target;
 
 /// A place on the way from source to machine code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -34,6 +37,8 @@ pub enum Stage {
     LlvmOpt,
     /// PTX
     Ptx,
+    /// The machine code of an AMD GPU
+    Asm,
     /// Machine code
     Sass,
     /// The machine code's blocks and loops
@@ -81,7 +86,14 @@ impl<'a> Stages<'a> {
         let read = |path: &std::path::Path| {
             fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
         };
+        let target = self.arch.target();
         match stage {
+            Stage::Ptx | Stage::Sass | Stage::Cfg if target == Target::Amdgcn => {
+                bail!("{} has no PTX and no SASS: its machine code is `--emit asm`", self.arch)
+            }
+            Stage::Asm if target == Target::Nvptx => {
+                bail!("the machine code of {} is `--emit sass`, and `--emit ptx` what it is made of", self.arch)
+            }
             Stage::Mir => text::mir_function(&read(&self.keep.mir)?, kernel).with_context(missing),
             Stage::Llvm => {
                 text::llvm_function(&read(&self.keep.folder.join("resolved.ll"))?, kernel).with_context(missing)
@@ -94,6 +106,7 @@ impl<'a> Stages<'a> {
                 text::llvm_function(&read(&self.keep.folder.join("optimized.ll"))?, kernel).with_context(missing)
             }
             Stage::Ptx => text::ptx_function(&read(&self.built.ptx)?, kernel).with_context(missing),
+            Stage::Asm => text::amd_function(&read(&self.built.ptx)?, kernel).with_context(missing),
             Stage::Sass => self.machine_code(kernel, |kernel| kernel.sass()),
             Stage::Cfg => self.machine_code(kernel, |kernel| kernel.cfg()),
             Stage::Hints => hints_trace::follow(self.builder, &self.arch, &self.built, &self.keep, kernel),

@@ -1,6 +1,6 @@
 //! One function out of the text of a whole module.
 //!
-//! All three printers start a function at the left margin and end it with a `}` there.
+//! The printers of MIR, LLVM IR and PTX start a function at the left margin and end it with a `}` there.
 
 use std::collections::BTreeSet;
 
@@ -32,6 +32,21 @@ pub fn ptx_function(ptx: &str, symbol: &str) -> Option<String> {
         has_directive && line.starts_with('.') && words.any(|word| word == symbol)
     };
     block(ptx, is_start)
+}
+
+/// A function of AMD's assembly: its instructions and labels, without the compiler's comments.
+pub fn amd_function(assembly: &str, symbol: &str) -> Option<String> {
+    let label = format!("{symbol}:");
+    let mut lines = assembly.lines().skip_while(|line| without_comment(line) != label).peekable();
+    lines.peek()?;
+    // The description of a kernel follows in a section of its own; a function that is none goes up to its end's label.
+    let own = lines.take_while(|line| !line.starts_with(".Lfunc_end") && !line.trim_start().starts_with(".section"));
+    let own = own.map(without_comment).filter(|line| !line.is_empty());
+    Some(own.map(|line| format!("{line}\n")).collect())
+}
+
+fn without_comment(line: &str) -> &str {
+    line.split(';').next().unwrap_or_default().trim_end()
 }
 
 fn block(text: &str, is_start: impl Fn(&str) -> bool) -> Option<String> {
@@ -88,6 +103,17 @@ mod tests {
         assert_eq!(ptx_function(ptx, "taps").as_deref(), Some(".visible .entry taps(\n\t.param\n)\n{\n\tret;\n}\n"));
         let func = ".func  (.param .b32 func_retval0) sum4(\n)\n{\n}\n";
         assert_eq!(ptx_function(func, "sum4").as_deref(), Some(func));
+    }
+
+    #[test]
+    fn a_kernel_of_amd_ends_before_its_description() {
+        let assembly = "\t.type\ttaps,@function\ntaps:                    ; @taps\n; %bb.0:\n\ts_load_b64 s[0:1], s[0:1], 0x0\n\
+                        .LBB0_1:                 ; =>This Loop\n\ts_endpgm\n\t.section\t.rodata,\"a\",@progbits\n\t\
+                        .amdhsa_kernel taps\n.Lfunc_end0:\nsum4:\n\ts_setpc_b64 s[30:31]\n.Lfunc_end1:\n";
+        let expected = "taps:\n\ts_load_b64 s[0:1], s[0:1], 0x0\n.LBB0_1:\n\ts_endpgm\n";
+        assert_eq!(amd_function(assembly, "taps").as_deref(), Some(expected));
+        assert_eq!(amd_function(assembly, "sum4").as_deref(), Some("sum4:\n\ts_setpc_b64 s[30:31]\n"));
+        assert_eq!(amd_function(assembly, "tap"), None);
     }
 
     #[test]

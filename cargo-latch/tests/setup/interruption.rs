@@ -45,7 +45,7 @@ fn assert_clean(home: &Home, folder: &Path) {
 #[test]
 fn a_half_made_sysroot_is_made_anew() {
     let fake = Fake::with_toolchain();
-    leave_half_made(&fake.home, &device_sysroot::artifact(&fake.toolchain()));
+    leave_half_made(&fake.home, &device_sysroot::artifact(&fake.toolchain(), Target::Nvptx));
     assert!(DeviceSysroot::find(&fake.home, &fake.toolchain(), Target::Nvptx).is_none());
     let sysroot = DeviceSysroot::ensure(&fake.home, &fake.toolchain(), Target::Nvptx, &QUIET()).unwrap();
     assert_clean(&fake.home, &sysroot.folder);

@@ -35,15 +35,20 @@
 //!   LLVM 22 drops both from read-modify-write operations, so that even `core`'s become relaxed ones of the GPU's scope.
 //!   Atomic operations need no convergence, so assembly is harmless here. Where LLVM knows an address to be in shared or
 //!   global memory, the instruction says so.
-//! - AMD: `core`'s operations, which have the whole system's scope. That is further than asked for, and slower.
+//! - AMD: LLVM's atomic instructions, which get their scope (`workgroup`, `agent`, or the system's) at link. Floats are
+//!   added in a loop of compare-and-exchange.
 //! - Host: `core`'s operations. Each lets the other threads of the block run, so that waiting for another thread's write
 //!   works.
 
+#[cfg(target_arch = "amdgpu")]
+mod amdgpu;
+#[cfg(not(target_arch = "nvptx64"))]
+mod floats;
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;
 mod operations;
 mod order;
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(on_host)]
 mod portable;
 mod value;
 
@@ -52,11 +57,13 @@ pub use order::{
 };
 pub use value::{Integer, Value};
 
+#[cfg(target_arch = "amdgpu")]
+use amdgpu as imp;
 use core::cell::UnsafeCell;
 use core::fmt::{self, Debug, Formatter};
 #[cfg(target_arch = "nvptx64")]
 use nvptx as imp;
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(on_host)]
 use portable as imp;
 
 /// A number that threads read and write at the same time: `u32`, `i32`, `u64`, `i64`, `f32` or `f64`.

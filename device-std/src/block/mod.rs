@@ -56,14 +56,14 @@ mod imp {
 
 #[cfg(target_arch = "amdgpu")]
 mod imp {
-    use core::sync::atomic::{Ordering, fence};
+    use crate::atomic::{Acquire, Block, Release, fence};
 
     /// The instruction waits for the threads alone; the fences make it wait for their memory accesses too.
     #[inline(always)]
     pub fn barrier() {
-        fence(Ordering::Release);
+        fence(Release, Block);
         core::arch::amdgpu::s_barrier();
-        fence(Ordering::Acquire);
+        fence(Acquire, Block);
     }
 }
 
