@@ -54,6 +54,18 @@ fn the_audit_of_the_tensor_cores_prints_the_readmes_table() {
 }
 
 #[test]
+fn a_hint_is_followed_to_amds_code_as_the_readme_shows() {
+    let readme = readme();
+    let (_, rest) = readme.split_once("$ ./latch inspect ").expect("the README shows the command");
+    let (command, rest) = rest.split_once('\n').expect("its output follows");
+    let shown_there = rest.split("```").next().expect("the block ends");
+    let arguments: Vec<&str> = ["inspect"].into_iter().chain(command.split_whitespace()).collect();
+    let inspected = latch(&checkout(), &arguments);
+    assert!(inspected.status.success(), "{}", shown(&inspected));
+    assert_eq!(lines(shown_there), lines(&String::from_utf8_lossy(&inspected.stdout)));
+}
+
+#[test]
 fn the_readme_starts_with_the_two_commands() {
     let readme = readme();
     let mut lines = readme.lines();

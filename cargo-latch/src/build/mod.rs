@@ -23,6 +23,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use codegen_pass::report::LinkReport;
 use codegen_pass::{MirLoop, TRACE_CFG};
+use tempfile::TempDir;
 
 use crate::kernel_crate::{KernelCrate, Workspace};
 use crate::plugin;
@@ -86,6 +87,15 @@ pub struct Built {
     pub told: Vec<Told>,
     /// The hinted loops on MIR, where they were asked for.
     pub mir_loops: Vec<MirLoop>,
+}
+
+/// What a build has made, not in its place yet.
+#[derive(Debug, Default)]
+struct Made {
+    text: PathBuf,
+    code_object: Option<PathBuf>,
+    /// The folder where both are, if it is to go with this value.
+    _folder: Option<TempDir>,
 }
 
 /// A build that failed for its hints alone, of which was told before.
@@ -176,27 +186,19 @@ impl Builder {
         let named = |extension: &str| folder.join(format!("{}.{extension}", kernels.library));
         let report = named("hints.json");
         let heard = self.run_cargo(kernels, arch, &report, keep)?;
-        let amd_folder =
-            tempfile::tempdir_in(&folder).with_context(|| format!("cannot write in {}", folder.display()))?;
-        let [assembly, object] = ["s", "o"].map(|extension| amd_folder.path().join(extension));
         let made = match arch.target() {
-            Target::Nvptx => ptx_of(kernels, &heard)?,
-            Target::Amdgcn => {
-                let outputs = amdgcn::Outputs { assembly: &assembly, object: &object, report: &report };
-                self.link_for_amd(kernels, arch, &heard.artifacts, &outputs, keep)?;
-                assembly
-            }
+            Target::Nvptx => Made { text: ptx_of(kernels, &heard)?, ..Made::default() },
+            Target::Amdgcn => self.link_for_amd(kernels, arch, &heard.artifacts, &report, keep)?,
         };
         let text = fs::read(&report).with_context(|| format!("the linker left no report at {}", report.display()))?;
         let report = serde_json::from_slice(&text)
             .with_context(|| format!("{} is no report of this version's linker; remove it", report.display()))?;
         check(&heard.told, &report)?;
         let ptx = named(arch.target().extension());
-        copy_whole(&made, &ptx)?;
-        let code_object = match arch.target() {
-            Target::Nvptx => None,
-            Target::Amdgcn => self.code_object(&object, &named("hsaco"))?,
-        };
+        copy_whole(&made.text, &ptx)?;
+        let code_object = made.code_object.map(|made| (made, named("hsaco")));
+        code_object.iter().try_for_each(|(made, place)| copy_whole(made, place))?;
+        let code_object = code_object.map(|(_, place)| place);
         Ok(Built { ptx, code_object, report, told: heard.told, mir_loops: heard.loops })
     }
 

@@ -36,9 +36,21 @@ fn able() -> Fake {
 fn a_machine_that_can_set_itself_up_can_build() {
     let report = examined(&able());
     assert!(report.can_build, "{report}");
-    for name in ["device sysroot", "ptxas", "nvdisasm", "libNVVM", "rustc-dev"] {
+    for name in ["device sysroot", "AMD sysroot", "ptxas", "nvdisasm", "libNVVM", "rustc-dev"] {
         assert_eq!(finding(&report, name).state, State::Later, "{report}");
     }
+}
+
+#[test]
+fn without_lld_a_build_to_assembly_can_be_done() {
+    let fake = able();
+    let report = examined(&fake);
+    let lld = finding(&report, "lld");
+    assert_eq!((lld.state, lld.needed), (State::Missing, false));
+    assert!(lld.remedy.as_ref().unwrap().contains("`apt-get install lld-22`"), "{report}");
+    assert!(report.can_build, "{report}");
+    fake.program("ld.lld-22", "echo 'Debian LLD 22.1.8 (compatible with GNU linkers)'");
+    assert_eq!(finding(&examined(&fake), "lld").state, State::Here);
 }
 
 #[test]

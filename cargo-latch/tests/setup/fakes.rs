@@ -15,10 +15,14 @@ pub const VERBOSE: &str = "rustc 1.96.0 (abc 2026-05-25) (made up)\nbinary: rust
     host: x86_64-unknown-linux-gnu\nrelease: 1.96.0\nLLVM version: 22.1.8\n";
 pub const HOST_LIBRARIES: &str = "lib/rustlib/x86_64-unknown-linux-gnu/lib";
 
-/// Makes what a real cargo would of `core`, at the folder after `--target-dir`, and notes that it was called.
+/// Makes what a real cargo would of `core` for a target, at the folder after `--target-dir`, and notes that it was called.
 const CARGO: &str = r#"
-while [ $# -gt 0 ]; do [ "$1" = --target-dir ] && target=$2; shift; done
-deps=$target/nvptx64-nvidia-cuda/release/deps
+while [ $# -gt 0 ]; do
+    [ "$1" = --target-dir ] && target=$2
+    [ "$1" = --target ] && triple=$2
+    shift
+done
+deps=$target/$triple/release/deps
 mkdir -p "$deps"
 echo core >"$deps/libcore-0123.rlib"
 echo builtins >"$deps/libcompiler_builtins-4567.rlib"

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cargo_latch::setup::{DeviceSysroot, Progress};
+use cargo_latch::setup::{DeviceSysroot, Progress, device_sysroot};
 use cargo_latch::target::Target;
 
 use crate::fakes::{Fake, VERBOSE, tree};
@@ -34,6 +34,25 @@ fn is_built_unoptimized_for_the_device_by_the_stock_cargo() {
         "{calls:?}"
     );
     assert!(calls[0].ends_with("[-Cno-prepopulate-passes\u{1f}-Clto=off\u{1f}-Cpanic=abort]"), "{calls:?}");
+}
+
+#[test]
+fn amds_is_one_of_its_own_with_bitcode_in_every_object() {
+    let fake = Fake::with_toolchain();
+    let nvidias = ensure(&fake).unwrap().folder;
+    let amds = DeviceSysroot::ensure(&fake.home, &fake.toolchain(), Target::Amdgcn, &Progress::silent()).unwrap();
+    let libraries: Vec<_> = amds.libraries(Target::Amdgcn).collect();
+    let folder = amds.folder.join("lib/rustlib/amdgcn-amd-amdhsa/lib");
+    assert_eq!(libraries, [folder.join("libcore.rlib"), folder.join("libcompiler_builtins.rlib")]);
+    assert!(libraries.iter().all(|library| library.is_file()));
+    let calls = fake.cargo_calls();
+    assert!(calls[1].starts_with("build --release -Zbuild-std=core --target amdgcn-amd-amdhsa "), "{calls:?}");
+    let flags = "[-Cno-prepopulate-passes\u{1f}-Clinker-plugin-lto\u{1f}-Cembed-bitcode=yes\u{1f}-Cpanic=abort\u{1f}\
+                 -Ctarget-cpu=gfx1100]";
+    assert!(calls[1].ends_with(flags), "{calls:?}");
+    assert_eq!(ensure(&fake).unwrap().folder, nvidias, "neither makes the other stale");
+    let nvidias = device_sysroot::artifact(&fake.toolchain(), Target::Nvptx);
+    assert!(fake.home.stale(&nvidias).is_empty());
 }
 
 #[test]
