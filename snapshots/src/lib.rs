@@ -2,6 +2,7 @@
 //!
 //! This library only makes the texts comparable: it takes out what changes from build to build without meaning anything.
 
+pub mod amdgcn;
 pub mod pieces;
 pub mod ptx;
 
@@ -16,16 +17,6 @@ pub fn without_volatile(text: &str) -> String {
     let text = renumber(&text, "@anon.", "@anon.", |character| character.is_ascii_hexdigit());
     let text = renumber(&text, "Cs", "Cs.", |character| character.is_ascii_alphanumeric());
     renumber(&text, "$L__BB", "$L__BB.", |character| character.is_ascii_digit() || character == '_')
-}
-
-/// Hints to AMD's scheduler and padding, which change with every version of LLVM.
-const SCHEDULING: [&str; 3] = ["s_delay_alu", "s_clause", "s_nop"];
-
-/// AMD's code without what means nothing to its reader; labels by the order in which they appear.
-pub fn amd_code(function: &str) -> String {
-    let is_kept = |line: &&str| !SCHEDULING.iter().any(|mnemonic| line.trim_start().starts_with(mnemonic));
-    let kept: String = function.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
-    renumber(&kept, ".LBB", ".L", |character| character.is_ascii_digit() || character == '_')
 }
 
 /// Replaces what follows `mark` (as long as `is_part` holds) by the number of its first appearance, behind `replacement`.
@@ -51,13 +42,6 @@ pub(crate) fn renumber(text: &str, mark: &str, replacement: &str, is_part: impl 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amds_scheduling_is_left_out() {
-        let code =
-            ".LBB7_2:\n\ts_delay_alu instid0(SALU_CYCLE_1)\n\ts_cbranch_scc1 .LBB7_2\n\ts_nop 1\n\ts_branch .LBB7_1\n";
-        assert_eq!(amd_code(code), ".L0:\n\ts_cbranch_scc1 .L0\n\ts_branch .L1\n");
-    }
 
     #[test]
     fn numbers_are_given_by_first_appearance() {

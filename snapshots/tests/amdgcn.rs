@@ -8,14 +8,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode};
 use cargo_latch::inspect::text::amd_function;
-use cargo_latch::kernel_crate::KernelCrate;
-use cargo_latch::setup::Progress;
-use cargo_latch::target::Target;
-use latch_tests::isa::Function;
-use latch_tests::{archs, checkout, fixture};
-use snapshots::amd_code;
+use latch_tests::isa::{self, Function};
+use latch_tests::{checkout, fixture};
+use snapshots::amdgcn;
 
 /// Wavefronts of 32 and of 64 lanes.
 const ARCHS: [&str; 2] = ["gfx1100", "gfx942"];
@@ -32,15 +28,8 @@ const SHOWN: [&str; 9] = [
     "unrolled",
 ];
 
-/// The assembly of a kernel crate for both architectures.
 fn assemblies(folder: &Path, package: &str) -> [String; 2] {
-    let args = BuildArgs { hints: HintMode::Llvm, target: Some(Target::Amdgcn), ..BuildArgs::default() };
-    let builder = Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done");
-    let crates: KernelCrate = builder.workspace.kernel_crates(&[package.to_owned()]).expect("a kernel crate").remove(0);
-    ARCHS.map(|name| {
-        let built = builder.build(&crates, &archs(&[name])[0], None).expect("the kernels build");
-        fs::read_to_string(built.ptx).expect("the assembly is there")
-    })
+    ARCHS.map(|arch| isa::assembly(folder, package, arch))
 }
 
 fn shown() -> [String; 2] {
@@ -62,7 +51,7 @@ fn one_operation_a_kernel() {
     for kernel in SHOWN {
         let code = ARCHS.iter().zip(&assemblies).map(|(arch, assembly)| {
             let function = amd_function(assembly, kernel).expect("the kernel is there");
-            format!("; {arch}\n{}", amd_code(&function))
+            format!("; {arch}\n{}", amdgcn::code(&function))
         });
         snapshot(kernel, &code.collect::<Vec<_>>().join("\n"));
     }
@@ -134,8 +123,7 @@ fn hints_hold_in_the_machine_code() {
 fn every_kernel_of_the_contract() {
     let mut text = String::new();
     for (arch, assembly) in ARCHS.iter().zip(&assemblies(&checkout(), "subgroup")) {
-        let kernels: BTreeSet<&str> =
-            assembly.lines().filter_map(|line| line.trim().strip_prefix(".amdhsa_kernel ")).collect();
+        let kernels = isa::kernels(assembly);
         assert!(kernels.len() > 30, "{kernels:?}");
         for kernel in kernels {
             let code = Function::of(assembly, kernel);

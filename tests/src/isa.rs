@@ -3,10 +3,28 @@
 //! A branch's target is a label of the same function. A branch to an address in registers leaves it. Wrong where a kernel
 //! holds a table of jumps, which LLVM makes none of for these GPUs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
+use cargo_latch::build::{BuildArgs, Builder, HintMode};
 use cargo_latch::inspect::text::amd_function;
+use cargo_latch::setup::Progress;
+use cargo_latch::target::Target;
 use codegen_pass::{Block, ControlFlow, LoopForest};
+
+/// The assembly of a kernel crate of the workspace in a folder.
+pub fn assembly(folder: &Path, package: &str, arch: &str) -> String {
+    let args = BuildArgs { hints: HintMode::Llvm, target: Some(Target::Amdgcn), ..BuildArgs::default() };
+    let builder = Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done");
+    let crates = builder.workspace.kernel_crates(&[package.to_owned()]).expect("a kernel crate");
+    let built = builder.build(&crates[0], &arch.parse().expect("an architecture"), None).expect("the kernels build");
+    std::fs::read_to_string(built.ptx).expect("the assembly is there")
+}
+
+/// The names of an assembly's kernels.
+pub fn kernels(assembly: &str) -> BTreeSet<&str> {
+    assembly.lines().filter_map(|line| line.trim().strip_prefix(".amdhsa_kernel ")).collect()
+}
 
 /// The blocks of a function: for each the instructions, and the blocks that may follow.
 #[derive(Debug)]
