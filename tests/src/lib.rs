@@ -5,6 +5,7 @@
 
 pub mod expected;
 pub mod isa;
+pub mod occupancy;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -134,8 +134,8 @@ unsafe fn store<T: Half>(chunk: &Chunk<T>, part: Part, solved: Product) {
 #[device]
 #[inline(always)]
 unsafe fn scale_rows<T: Half>(chunk: &Chunk<T>, part: Part, gate: Gates, sums: Accumulator) -> Accumulator {
-    // SAFETY: the caller's promise.
     let [[a, b], [c, d]] = pairs(sums).map(|(row, _, values)| {
+        // SAFETY: the caller's promise.
         let factor = unsafe { chunk.gates.get(gate as usize, part.row + row) };
         [factor * values[0], factor * values[1]]
     });
