@@ -31,6 +31,8 @@ fn every_kernel_computes_the_recurrence() {
     check(&kernels, Kernel::Chunk(16), Format::F32, Case::all(16));
     check(&kernels, Kernel::Chunk(32), Format::F32, Case::all(32));
     check(&kernels, Kernel::Chunk(64), Format::F32, Case::all(64));
+    check(&kernels, Kernel::Recurrent, Format::F32, Case::large());
+    check(&kernels, Kernel::Chunk(32), Format::F32, Case::large());
     for format in [Format::F16, Format::Bf16] {
         check(&kernels, Kernel::Recurrent, format, Case::all(64));
         check(&kernels, Kernel::Chunk(64), format, Case::all(64));

@@ -58,6 +58,12 @@ impl Case {
         [gates(), lengths(chunk), states(), shapes(), packed()].concat()
     }
 
+    /// The largest keys, for which chunks of 64 have not enough shared memory.
+    pub fn large() -> Vec<Case> {
+        let of = |dk, dv, seed| problem(Sizes::batch(1, 40, 1, 1, dk, dv), Between(0.9, 1.0), BETA, seed);
+        vec![case("dk = dv = 256", of(256, 256, 61)), case("dk = 248, dv = 8", of(248, 8, 62))]
+    }
+
     /// The long ones that are stated in bfloat16: a beta that its rounding meets badly, and gates that it has no number for.
     pub fn long() -> Vec<Case> {
         let sizes = || Sizes::batch(1, 4096, 1, 1, 16, 8);

@@ -142,6 +142,7 @@ fn check<T: Kernels>(kernel: Kernel, cases: Vec<Case>) {
 
 #[test]
 fn token_by_token() {
+    check::<f32>(Kernel::Recurrent, Case::large());
     check::<f32>(Kernel::Recurrent, Case::all(64));
     check::<F16>(Kernel::Recurrent, Case::all(64));
     check::<Bf16>(Kernel::Recurrent, Case::all(64));
@@ -155,6 +156,7 @@ fn in_chunks_of_16() {
 #[test]
 fn in_chunks_of_32() {
     check::<f32>(Kernel::Chunk(32), Case::all(32));
+    check::<f32>(Kernel::Chunk(32), Case::large());
 }
 
 #[test]
