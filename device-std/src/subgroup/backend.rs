@@ -1,6 +1,6 @@
 //! What a machine must offer for sub-groups, and what it promises about them.
 
-use super::WordOperation;
+use super::{Shuffle, WordOperation};
 use crate::block;
 
 /// A machine's sub-groups: the few primitives that every other operation is built on.
@@ -108,6 +108,12 @@ pub trait SubGroup: Copy + 'static {
     fn reduce_word(call: Call<Self>, operation: WordOperation, word: u32) -> Option<u32> {
         let _ = (call, operation, word);
         None
+    }
+
+    /// Whether one native shuffle moves a value of that type; others are moved in several.
+    #[inline(always)]
+    fn is_native<T: Shuffle>() -> bool {
+        const { T::WORDS * size_of::<u32>() * 8 <= Self::NATIVE_BITS as usize }
     }
 
     /// The number of lanes that exist in this sub-group.

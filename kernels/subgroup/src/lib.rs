@@ -14,6 +14,7 @@ pub mod blocks;
 pub mod cases;
 pub mod folds;
 mod parameters;
+pub mod promises;
 pub mod queries;
 pub mod shuffles;
 mod value;

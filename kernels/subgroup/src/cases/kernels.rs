@@ -2,7 +2,7 @@
 
 use crate::folds::{self, Affine, Last};
 use crate::value::{Odd, Pair};
-use crate::{Input, RESULTS, Results, blocks, queries, shuffles, votes};
+use crate::{Input, RESULTS, Results, blocks, promises, queries, shuffles, votes};
 use device_std::math::{Bf16, F16};
 use device_std::memory::PerThread;
 use device_std::subgroup::{Call, HostGroup, Site, SubGroup};
@@ -78,6 +78,7 @@ table! {
     [Minimal<4> HostGroup<32> HostGroup<64>] shuffles::shuffle_tuple = shuffles<(u8, char, f64)>;
     [Minimal<4> HostGroup<32> HostGroup<64>] votes::vote = votes;
     [Minimal<4> HostGroup<32> HostGroup<64>] queries::query = queries;
+    [Minimal<4> HostGroup<32> HostGroup<64>] promises::promise = promises;
     [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_sum = folds<u32>;
     [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_wide_sum = folds<u128>;
     [Minimal<4> HostGroup<32> HostGroup<64>] folds::fold_rounded_sum = folds<f32>;

@@ -6,6 +6,7 @@
 mod blocks;
 mod folds;
 mod kernels;
+mod promises;
 mod queries;
 mod random;
 mod shuffles;
@@ -46,6 +47,7 @@ impl Case {
             votes::cases(width),
             folds::cases(width),
             queries::cases(width),
+            promises::cases(width),
             blocks::cases(width),
         ];
         tables.into_iter().flatten()
