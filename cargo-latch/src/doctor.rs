@@ -222,6 +222,9 @@ fn lld(around: &Surroundings<'_>, toolchain: Option<&Toolchain>) -> Finding {
     let Some(toolchain) = toolchain else { return Finding::later(name, "looked for once Rust is here") };
     match Lld::find(around.home, around.machine, toolchain) {
         Some(lld) => Finding::here(name, lld.program.display()),
+        None if toolchain.has_debians_llvm() => {
+            Finding::later(name, "the first build for an AMD GPU fetches it from Debian's packages")
+        }
         None => Finding::missing(name, "builds for AMD's GPUs end with assembly, without code objects", lld::REMEDY),
     }
 }
@@ -263,7 +266,7 @@ fn driver() -> Finding {
 fn home(home: &Home, toolchain: Option<&Toolchain>) -> Finding {
     let artifacts = toolchain.map(|toolchain| {
         let [nvidias, amds] = Target::ALL.map(|target| device_sysroot::artifact(toolchain, target));
-        [nvidias, amds, rustc_dev::artifact(toolchain)]
+        [nvidias, amds, lld::artifact(toolchain), rustc_dev::artifact(toolchain)]
     });
     let stale: Vec<_> =
         artifacts.iter().flatten().chain([&cuda::artifact()]).flat_map(|one: &Artifact| home.stale(one)).collect();

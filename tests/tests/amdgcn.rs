@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use cargo_latch::audit::Entry;
 use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile};
@@ -147,32 +146,19 @@ fn what_is_not_for_amd_is_refused() {
     );
 }
 
-/// Builds with a search path that ends with `folder`.
-fn build_with(folder: &Path) -> (Vec<String>, String) {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::env::split_paths(&path).chain([folder.to_owned()])).expect("a search path");
-    let output = Command::new(setup::beside("cargo-latch").expect("cargo-latch has been built"))
-        .args(["build", "-p", "nounroll", "--hints", "llvm", "--arch", "gfx942,sm_90"])
-        .current_dir(checkout())
-        .env("PATH", path)
-        .output()
-        .expect("cargo-latch runs");
-    assert!(output.status.success(), "{}", shown(&output));
-    let files = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
-    (files, String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
 #[test]
 fn both_makers_in_one_build_and_a_code_object_where_lld_is_here() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let (files, said) = build_with(folder.path());
+    let output = latch(&checkout(), &["build", "-p", "nounroll", "--hints", "llvm", "--arch", "gfx942,sm_90"]);
+    assert!(output.status.success(), "{}", shown(&output));
+    let (files, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let files: Vec<&str> = files.lines().collect();
     let extensions: Vec<&str> = files.iter().filter_map(|file| Path::new(file).extension()?.to_str()).collect();
-    let is_lld_here = builder(HintMode::Llvm, Profile::Release).amd.is_some_and(|amd| amd.lld.is_some());
-    if is_lld_here {
+    let tools = builder(HintMode::Llvm, Profile::Release).tools;
+    if setup::ensure_lld(&tools, &Progress::silent()).is_ok() {
         assert_eq!(extensions, ["s", "hsaco", "ptx", "cubin"], "{said}");
-        assert!(fs::read(&files[1]).expect("it was written").starts_with(b"\x7fELF"));
+        assert!(fs::read(files[1]).expect("it was written").starts_with(b"\x7fELF"));
     } else {
         assert_eq!(extensions, ["s", "ptx", "cubin"], "{said}");
-        assert!(said.contains("assembly only, no code object: there is no lld for it"), "{said}");
+        assert!(said.contains("assembly only, no code object: "), "{said}");
     }
 }

@@ -4,7 +4,7 @@
 //! objects are bitcode then, and the linker is called here with that library, those of its dependencies, and core's. Of these
 //! it takes the kernels and what they need.
 //!
-//! The code object, which is what the HIP and HSA runtimes load, is made by lld, if there is one.
+//! The code object, which is what the HIP and HSA runtimes load, is made by lld, where it is wanted.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,7 +15,6 @@ use cargo_metadata::Artifact;
 
 use super::{Arch, Builder, FpContract, Intermediates, Made, with_path};
 use crate::kernel_crate::KernelCrate;
-use crate::setup::AmdTools;
 use crate::setup::toolchain::with_libraries;
 use crate::target::Target;
 
@@ -29,13 +28,16 @@ impl Builder {
         report: &Path,
         keep: Option<&Intermediates>,
     ) -> Result<Made> {
-        let amd = self.amd_tools()?;
         let folder = tempfile::tempdir_in(self.output_folder(kernels, arch)).context("cannot make a folder")?;
         let [text, object, code_object] = ["s", "o", "hsaco"].map(|name| folder.path().join(name));
         let mut link = self.link_command(kernels, arch, artifacts, keep)?;
-        link.arg("--output").arg(&text).arg("--object").arg(&object).arg("--report").arg(report);
+        link.arg("--output").arg(&text).arg("--report").arg(report);
+        if self.extras.code_objects.is_some() {
+            link.arg("--object").arg(&object);
+        }
         run_linker(&mut link).with_context(|| format!("`{}` does not link for {arch}", kernels.name))?;
-        let code_object = amd.lld.as_ref().map(|lld| lld.link(&object, &code_object).map(|()| code_object));
+        let lld = self.extras.code_objects.as_ref();
+        let code_object = lld.map(|lld| lld.link(&object, &code_object).map(|()| code_object));
         Ok(Made { text, code_object: code_object.transpose()?, _folder: Some(folder) })
     }
 
@@ -58,7 +60,9 @@ impl Builder {
         if let Some(keep) = keep {
             link.arg(with_path("--keep-intermediates=", &keep.folder));
         }
-        link.args(self.libraries(own, artifacts)).args(self.amd_tools()?.sysroot.libraries(Target::Amdgcn));
+        let sysroot = self.amd_sysroot.as_ref();
+        let sysroot = sysroot.context("this build was not set up for AMD's GPUs: name one of them with --arch")?;
+        link.args(self.libraries(own, artifacts)).args(sysroot.libraries(Target::Amdgcn));
         Ok(link)
     }
 
@@ -70,10 +74,6 @@ impl Builder {
         let files = files.map(|file| file.as_std_path());
         let rlibs = files.filter(|file| file.extension().is_some_and(|extension| extension == "rlib"));
         rlibs.filter(|file| file.starts_with(&for_device)).map(OsString::from).collect()
-    }
-
-    fn amd_tools(&self) -> Result<&AmdTools> {
-        self.amd.as_ref().context("this build was not set up for AMD's GPUs: name one of them with --arch")
     }
 }
 

@@ -29,7 +29,7 @@ use crate::kernel_crate::{KernelCrate, Workspace};
 use crate::plugin;
 use crate::setup::cuda::Origin;
 use crate::setup::device_sysroot::device_flags;
-use crate::setup::{self, AmdTools, Progress, RustcDev, Tools};
+use crate::setup::{self, DeviceSysroot, Lld, Progress, RustcDev, Tools};
 use crate::target::Target;
 use messages::{Heard, Told};
 pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
@@ -39,8 +39,8 @@ pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
 pub struct Builder {
     /// What set-up has made.
     pub tools: Tools,
-    /// What it has made for AMD's GPUs, if one is to be built for.
-    pub amd: Option<AmdTools>,
+    /// core for AMD's GPUs, if one is to be built for.
+    pub amd_sysroot: Option<DeviceSysroot>,
     /// The workspace that kernels are built in.
     pub workspace: Workspace,
     linker: PathBuf,
@@ -64,6 +64,8 @@ pub struct Extras {
     pub plugin_levels: Vec<String>,
     /// Ask the plugin for every hinted loop.
     pub trace: bool,
+    /// Make code objects for AMD's GPUs, with this.
+    pub code_objects: Option<Lld>,
 }
 
 /// The compiler for the MIR mode, and the plugin that it loads.
@@ -79,7 +81,7 @@ struct Plugin {
 pub struct Built {
     /// The PTX; for AMD's GPUs the assembly.
     pub ptx: PathBuf,
-    /// What AMD's runtimes load; none for NVIDIA's GPUs, and none without lld.
+    /// What AMD's runtimes load, where it was wanted.
     pub code_object: Option<PathBuf>,
     /// What the linker said of hints and kernels.
     pub report: LinkReport,
@@ -127,8 +129,8 @@ impl Builder {
         args.check()?;
         let tools = setup::ensure_basic(progress)?;
         let targets = args.archs.iter().map(Arch::target).chain(args.target);
-        let amd = targets.into_iter().any(|target| target == Target::Amdgcn);
-        let amd = amd.then(|| setup::ensure_amd(&tools, progress)).transpose()?;
+        let is_for_amd = targets.into_iter().any(|target| target == Target::Amdgcn);
+        let amd_sysroot = is_for_amd.then(|| setup::ensure_amd(&tools, progress)).transpose()?;
         let libnvvm = (args.route == Route::Nvvm).then(|| libnvvm(&tools)).transpose()?;
         let linker = setup::latch_link().context(
             "latch-link does not lie beside this command: build both with `cargo build -p cargo-latch -p bitcode-linker`",
@@ -148,7 +150,19 @@ impl Builder {
         let (profile, route, fp_contract) = (args.profile, args.route, args.fp_contract);
         let features = args.features.clone();
         let extras = Extras::default();
-        Ok(Builder { tools, amd, workspace, linker, plugin, profile, route, libnvvm, fp_contract, features, extras })
+        Ok(Builder {
+            tools,
+            amd_sysroot,
+            workspace,
+            linker,
+            plugin,
+            profile,
+            route,
+            libnvvm,
+            fp_contract,
+            features,
+            extras,
+        })
     }
 
     /// The mode that builds use.
@@ -313,8 +327,8 @@ impl Builder {
 
     /// The sysroot, the way to bitcode without LLVM passes, and the linker where rustc calls it.
     fn target_flags(&self, target: Target) -> Vec<OsString> {
-        let sysroot = match (target, &self.amd) {
-            (Target::Amdgcn, Some(amd)) => &amd.sysroot,
+        let sysroot = match (target, &self.amd_sysroot) {
+            (Target::Amdgcn, Some(sysroot)) => sysroot,
             _ => &self.tools.sysroot,
         };
         let mut flags = vec!["--sysroot".into(), sysroot.folder.clone().into()];

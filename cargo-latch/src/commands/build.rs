@@ -10,8 +10,7 @@ use crate::build::{Arch, BuildArgs, Builder, Built, HintsDenied};
 use crate::commands::gate::{self, GateArgs};
 use crate::commands::print_line;
 use crate::config::LatchToml;
-use crate::setup::Progress;
-use crate::setup::lld::REMEDY as LLD_REMEDY;
+use crate::setup::{self, Progress};
 use crate::target::Target;
 
 /// Build kernel crates to PTX and cubins, or for AMD's GPUs to assembly and code objects
@@ -50,9 +49,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
 fn make(args: &Args) -> Result<()> {
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
+    let progress = Progress::on_stderr();
+    let mut builder = Builder::new(&folder, &args.build, &progress)?;
     builder.extras.lines = args.gate.lines;
     let mut lacking = BTreeSet::new();
+    if builder.amd_sysroot.is_some() && args.emit.contains(&Output::Cubin) {
+        let lld = setup::ensure_lld(&builder.tools, &progress);
+        let lld = lld.map_err(|error| lacking.insert(format!("assembly only, no code object: {error}")));
+        builder.extras.code_objects = lld.ok();
+    }
     for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
         let levels = LatchToml::of(&kernels)?.hints.levels(args.gate.level);
         builder.extras.plugin_levels = levels.for_plugin();
@@ -73,19 +78,16 @@ fn make(args: &Args) -> Result<()> {
 
 /// Makes it, or says what is missing for that.
 fn machine_code(builder: &Builder, built: &Built, arch: &Arch, line_info: bool) -> Result<Option<String>> {
-    match (arch.target(), &built.code_object, &builder.tools.cuda) {
-        (Target::Amdgcn, Some(code_object), _) => print_line(code_object.display())?,
-        (Target::Amdgcn, None, _) => {
-            return Ok(Some(format!("assembly only, no code object: there is no lld for it; {LLD_REMEDY}")));
-        }
-        (Target::Nvptx, _, Ok(cuda)) => {
+    match (arch.target(), &builder.tools.cuda) {
+        (Target::Amdgcn, _) => built.code_object.iter().try_for_each(|made| print_line(made.display()))?,
+        (Target::Nvptx, Ok(cuda)) => {
             let options = AssembleOptions { line_info, ..AssembleOptions::default() };
             let cubin = Ptxas::new(&cuda.ptxas).assemble(&built.ptx, arch.name(), &options)?;
             let path = built.ptx.with_extension("cubin");
             cubin.write_to(&path)?;
             print_line(path.display())?;
         }
-        (Target::Nvptx, _, Err(error)) => return Ok(Some(format!("PTX only, no cubin: {error}"))),
+        (Target::Nvptx, Err(error)) => return Ok(Some(format!("PTX only, no cubin: {error}"))),
     }
     Ok(None)
 }

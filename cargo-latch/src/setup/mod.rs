@@ -5,11 +5,11 @@
 //! | [`Toolchain`] | the stock compiler | rustup's folder; `./latch` puts it there |
 //! | [`DeviceSysroot`] | core for the GPU, unoptimized; AMD's with the first build for one | built from rust-src |
 //! | [`CudaTools`] | ptxas, nvdisasm, libNVVM | an installed CUDA toolkit, else PyPI's wheels |
-//! | [`Lld`] | the linker of AMD's code objects | looked for only |
+//! | [`Lld`] | the linker of AMD's code objects, with the first of them | rustup's toolchain, else Debian's packages |
 //! | [`RustcDev`] | the compiler's own crates, for the MIR plugin only | rustup's component, else built from its sources |
 //!
 //! Each step is idempotent: what it makes is whole or not there, and is found again by a hash of what it depends on ([`home`]).
-//! [`ensure_basic`] does all that NVIDIA's GPUs need; for AMD's, [`ensure_amd`] comes on top, and for the MIR plugin
+//! [`ensure_basic`] does all that NVIDIA's GPUs need; for AMD's, [`ensure_amd`] and [`ensure_lld`] come on top, and for the MIR plugin
 //! [`ensure_rustc_dev`]. With everything there, either takes
 //! milliseconds and starts no process.
 
@@ -65,19 +65,14 @@ pub fn ensure_basic(progress: &Progress) -> Result<Tools, SetupError> {
     Ok(Tools { sysroot: sysroot?, cuda, toolchain, home })
 }
 
-/// What only builds for AMD's GPUs use.
-#[derive(Debug)]
-pub struct AmdTools {
-    /// core for AMD's GPUs.
-    pub sysroot: DeviceSysroot,
-    /// Without it there is assembly, and no code object.
-    pub lld: Option<Lld>,
+/// core for AMD's GPUs, which only builds for them use.
+pub fn ensure_amd(tools: &Tools, progress: &Progress) -> Result<DeviceSysroot, SetupError> {
+    DeviceSysroot::ensure(&tools.home, &tools.toolchain, Target::Amdgcn, progress)
 }
 
-/// Sets up what builds for AMD's GPUs use beside the usual.
-pub fn ensure_amd(tools: &Tools, progress: &Progress) -> Result<AmdTools, SetupError> {
-    let sysroot = DeviceSysroot::ensure(&tools.home, &tools.toolchain, Target::Amdgcn, progress)?;
-    Ok(AmdTools { sysroot, lld: Lld::find(&tools.home, &Machine::this(), &tools.toolchain) })
+/// What makes code objects for AMD's GPUs.
+pub fn ensure_lld(tools: &Tools, progress: &Progress) -> Result<Lld, SetupError> {
+    Lld::ensure(&tools.home, &Machine::this(), &tools.toolchain, &packages::Debian, progress)
 }
 
 /// The compiler's own crates, for the MIR plugin: found, added by rustup, or built, which takes minutes.

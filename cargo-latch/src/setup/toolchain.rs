@@ -155,6 +155,12 @@ impl Toolchain {
         self.sysroot.join("lib/rustlib/multirust-channel-manifest.toml").is_file()
     }
 
+    /// Whether its LLVM is that of Debian's package libllvm, with which Debian's other programs of LLVM work.
+    pub fn has_debians_llvm(&self) -> bool {
+        let release: Vec<&str> = self.version.llvm.split('.').take(2).collect();
+        self.sysroot.join(format!("lib/libLLVM.so.{}", release.join("."))).is_file()
+    }
+
     /// Whether `./latch` put it together from Debian's packages.
     pub fn is_made_by_latch(&self) -> bool {
         self.sysroot.join(MADE_BY_LATCH).is_file()

@@ -44,6 +44,9 @@ fn a_machine_that_can_set_itself_up_can_build() {
 #[test]
 fn without_lld_a_build_to_assembly_can_be_done() {
     let fake = able();
+    assert_eq!(finding(&examined(&fake), "lld").state, State::Later, "Debian has it for Debian's LLVM");
+    let llvm = fake.sysroot().join("lib/libLLVM.so.22.1");
+    std::fs::rename(&llvm, llvm.with_extension("1-rust-1.96.0-stable")).unwrap();
     let report = examined(&fake);
     let lld = finding(&report, "lld");
     assert_eq!((lld.state, lld.needed), (State::Missing, false));

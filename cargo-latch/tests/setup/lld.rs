@@ -2,9 +2,12 @@
 
 use std::fs;
 
-use cargo_latch::setup::Lld;
+use std::path::Path;
 
-use crate::fakes::{Fake, script};
+use cargo_latch::setup::packages::Packages;
+use cargo_latch::setup::{Lld, Progress, SetupError};
+
+use crate::fakes::{Fake, NoPackages, script};
 
 /// An lld that says this of its version, and notes its arguments in `lld.log` otherwise.
 fn body(fake: &Fake, version: &str) -> String {
@@ -41,6 +44,43 @@ fn one_that_is_older_than_the_compilers_llvm_is_passed_over() {
     assert!(found(&fake).is_none());
     fake.program("ld.lld-22", &body(&fake, "22.1.8"));
     assert_eq!(found(&fake).expect("there is one").program, fake.root().join("bin/ld.lld-22"));
+}
+
+/// Debian's package, with a program of this version.
+struct Package(&'static str);
+
+impl Packages for Package {
+    fn unpack(&self, packages: &[String], folder: &Path) -> Result<(), SetupError> {
+        assert_eq!(packages, ["lld-22=1:22.1.8*"]);
+        script(&folder.join("usr/lib/llvm-22/bin/ld.lld"), &format!("echo 'Debian LLD {}'", self.0));
+        Ok(())
+    }
+}
+
+fn ensure(fake: &Fake, packages: &dyn Packages) -> Result<Lld, String> {
+    let lld = Lld::ensure(&fake.home, &fake.machine, &fake.toolchain(), packages, &Progress::silent());
+    lld.map_err(|error| error.to_string())
+}
+
+#[test]
+fn to_a_toolchain_of_debians_packages_debians_is_fetched_once() {
+    let fake = Fake::with_toolchain();
+    let fetched = ensure(&fake, &Package("22.1.8")).expect("it is fetched").program;
+    assert!(fetched.starts_with(fake.home.root()), "{}", fetched.display());
+    assert_eq!(ensure(&fake, &NoPackages).expect("it is there").program, fetched);
+}
+
+#[test]
+fn for_any_other_toolchain_nothing_is_fetched() {
+    let fake = Fake::with_toolchain();
+    fs::rename(
+        fake.sysroot().join("lib/libLLVM.so.22.1"),
+        fake.sysroot().join("lib/libLLVM.so.22.1-rust-1.96.0-stable"),
+    )
+    .expect("it is there");
+    let message = ensure(&fake, &NoPackages).unwrap_err();
+    assert!(message.starts_with("lld of LLVM 22 or later is missing (looked beside the compiler"), "{message}");
+    assert!(message.contains("`apt-get install lld-22`"), "{message}");
 }
 
 #[test]
