@@ -1,10 +1,18 @@
 //! The kernel crates of a workspace: packages with a `cdylib` target that depend on device-std.
+//!
+//! One that is not for every maker's GPUs says in its `Cargo.toml` for whose it is:
+//!
+//! ```toml
+//! [package.metadata.latch]
+//! targets = ["nvptx"]
+//! ```
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::{CrateType, Metadata, Package};
 
+use crate::build::Arch;
 use crate::setup::Toolchain;
 use crate::target::Target;
 
@@ -21,6 +29,8 @@ pub struct KernelCrate {
     pub folder: PathBuf,
     /// The library's first source file.
     pub root_file: PathBuf,
+    /// Whose GPUs its kernels are for.
+    pub targets: Vec<Target>,
 }
 
 /// The workspace around a folder.
@@ -68,8 +78,9 @@ impl Workspace {
 
     /// The kernel crates with these names, or all of the workspace's where none is named.
     pub fn kernel_crates(&self, names: &[String]) -> Result<Vec<KernelCrate>> {
-        let all: Vec<KernelCrate> =
-            self.metadata.workspace_packages().into_iter().filter_map(KernelCrate::of).collect();
+        let all =
+            self.metadata.workspace_packages().into_iter().filter_map(|package| KernelCrate::of(package).transpose());
+        let all: Vec<KernelCrate> = all.collect::<Result<_>>()?;
         if names.is_empty() {
             if all.is_empty() {
                 bail!(
@@ -89,15 +100,48 @@ impl Workspace {
 }
 
 impl KernelCrate {
-    fn of(package: &Package) -> Option<KernelCrate> {
+    fn of(package: &Package) -> Result<Option<KernelCrate>> {
         let uses_library = package.dependencies.iter().any(|dependency| dependency.name == DEVICE_LIBRARY);
-        let library = package.targets.iter().find(|target| target.crate_types.contains(&CrateType::CDyLib))?;
-        let folder = package.manifest_path.parent()?.as_std_path().to_owned();
-        uses_library.then(|| KernelCrate {
+        // An example can be such a library too, and is no part of the package's own.
+        let mut libraries = package.targets.iter().filter(|target| !target.is_example());
+        let library = libraries.find(|target| target.crate_types.contains(&CrateType::CDyLib));
+        let (Some(library), Some(folder), true) = (library, package.manifest_path.parent(), uses_library) else {
+            return Ok(None);
+        };
+        Ok(Some(KernelCrate {
             name: package.name.to_string(),
             library: library.name.replace('-', "_"),
-            folder,
+            folder: folder.as_std_path().to_owned(),
             root_file: library.src_path.clone().into_std_path_buf(),
-        })
+            targets: targets(package)?,
+        }))
     }
+
+    /// Are its kernels for this GPU, as far as the crate says?
+    pub fn is_for(&self, arch: &Arch) -> bool {
+        self.targets.contains(&arch.target())
+    }
+
+    /// Refuses a GPU that they are not for.
+    pub fn check_for(&self, arch: &Arch) -> Result<()> {
+        if !self.is_for(arch) {
+            let targets: Vec<String> = self.targets.iter().map(Target::to_string).collect();
+            bail!("`{}` is not for {arch}: its Cargo.toml says that it is for {}", self.name, targets.join(", "));
+        }
+        Ok(())
+    }
+}
+
+/// What the package says, or all.
+fn targets(package: &Package) -> Result<Vec<Target>> {
+    let Some(named) = package.metadata.get("latch").and_then(|latch| latch.get("targets")) else {
+        return Ok(Target::ALL.to_vec());
+    };
+    let unreadable = || {
+        let [nvidias, amds] = Target::ALL;
+        format!("`targets` in {} is no list of {nvidias} and {amds}", package.manifest_path)
+    };
+    let names = named.as_array().filter(|names| !names.is_empty()).with_context(unreadable)?;
+    let target = |name: &serde_json::Value| Target::ALL.into_iter().find(|target| name == &target.to_string());
+    names.iter().map(|name| target(name).with_context(unreadable)).collect()
 }

@@ -108,6 +108,56 @@ fn every_stage_can_be_looked_at() {
     assert!(hints.contains("optimized") && !hints.contains("PTX") && !hints.contains("SASS"), "{hints}");
 }
 
+/// A workspace with a kernel crate for each of the two makers, which its manifest says in these words.
+fn workspace(targets: [&str; 2]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let write = |file: &str, text: &str| {
+        let file = folder.path().join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, text).expect("written");
+    };
+    write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"other\"]\n");
+    for (name, targets) in ["one", "other"].iter().zip(targets) {
+        let library = checkout().join("device-std");
+        write(
+            &format!("{name}/Cargo.toml"),
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[package.metadata.latch]\n\
+                 targets = {targets}\n[lib]\ncrate-type = [\"cdylib\"]\n[dependencies]\ndevice-std = {{ path = {library:?} }}\n"
+            ),
+        );
+        write(
+            &format!("{name}/src/lib.rs"),
+            "#![no_std]\n#![feature(abi_gpu_kernel)]\n#[device_std::kernel]\npub fn k() {}\n",
+        );
+    }
+    folder
+}
+
+#[test]
+fn a_crate_is_built_for_those_it_is_for() {
+    let folder = workspace(["[\"nvptx\"]", "[\"amdgcn\", \"nvptx\"]"]);
+    let build = |more: &[&str]| latch(folder.path(), &[&["build", "--hints", "llvm", "--emit", "ptx"], more].concat());
+    let both = build(&["--arch", "sm_90,gfx942"]);
+    assert!(both.status.success(), "{}", shown(&both));
+    let made = String::from_utf8_lossy(&both.stdout).into_owned();
+    let names: Vec<&str> = made.lines().filter_map(|file| Path::new(file).file_name()?.to_str()).collect();
+    assert_eq!(names, ["one.ptx", "other.ptx", "other.s"]);
+    let named = build(&["-p", "one", "--arch", "gfx942"]);
+    assert_eq!(named.status.code(), Some(2), "{}", shown(&named));
+    let said = "error: `one` is not for gfx942: its Cargo.toml says that it is for nvptx";
+    assert!(shown(&named).contains(said), "{}", shown(&named));
+}
+
+#[test]
+fn targets_that_are_none_are_refused() {
+    for wrong in ["\"nvptx\"", "[]", "[\"spirv\"]"] {
+        let output = latch(workspace(["[\"nvptx\"]", wrong]).path(), &["build", "--hints", "llvm"]);
+        assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+        assert!(shown(&output).contains("other/Cargo.toml is no list of nvptx and amdgcn"), "{}", shown(&output));
+    }
+}
+
 #[track_caller]
 fn refused(arguments: &[&str], said: &str) {
     let output = latch(&checkout(), arguments);
@@ -156,7 +206,12 @@ fn both_makers_in_one_build_and_a_code_object_where_lld_is_here() {
     let tools = builder(HintMode::Llvm, Profile::Release).tools;
     if setup::ensure_lld(&tools, &Progress::silent()).is_ok() {
         assert_eq!(extensions, ["s", "hsaco", "ptx", "cubin"], "{said}");
-        assert!(fs::read(files[1]).expect("it was written").starts_with(b"\x7fELF"));
+        let code_object = fs::read(files[1]).expect("it was written");
+        assert!(code_object.starts_with(b"\x7fELF"));
+        // A shared object for AMD's GPUs, whose kernels the runtimes find by these symbols.
+        assert_eq!((code_object[16], code_object[18]), (3, 224));
+        let descriptor = b"\0taps_rolled.kd\0";
+        assert!(code_object.windows(descriptor.len()).any(|bytes| bytes == descriptor));
     } else {
         assert_eq!(extensions, ["s", "ptx", "cubin"], "{said}");
         assert!(said.contains("assembly only, no code object: "), "{said}");

@@ -45,8 +45,13 @@ fn a_folder_without_a_workspace() {
 #[test]
 fn a_workspace_without_kernels() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"empty\"\nversion = \"0.1.0\"\n[workspace]\n")
-        .expect("written");
+    // The library that an example is does not make a package a kernel crate.
+    let manifest = format!(
+        "[package]\nname = \"empty\"\nversion = \"0.1.0\"\n[workspace]\n[dependencies]\ndevice-std = {{ path = {:?} }}\n\
+         [[example]]\nname = \"driver\"\npath = \"src/lib.rs\"\ncrate-type = [\"cdylib\"]\n",
+        checkout().join("device-std")
+    );
+    fs::write(folder.path().join("Cargo.toml"), manifest).expect("written");
     fs::create_dir(folder.path().join("src")).expect("made");
     fs::write(folder.path().join("src/lib.rs"), "").expect("written");
     fails(folder.path(), &["build"], "is a kernel crate: one depends on device-std");

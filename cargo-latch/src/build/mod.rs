@@ -194,6 +194,7 @@ impl Builder {
         check: impl FnOnce(&[Told], &LinkReport) -> Result<()>,
     ) -> Result<Built> {
         self.route.check(arch)?;
+        kernels.check_for(arch)?;
         let folder = self.output_folder(kernels, arch);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let _lock = self.lock()?;

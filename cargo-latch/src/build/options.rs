@@ -6,6 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::kernel_crate::KernelCrate;
 use crate::setup::Toolchain;
 use crate::setup::toolchain::RUST_VERSION;
 use crate::target::Target;
@@ -159,6 +160,12 @@ impl BuildArgs {
             bail!("`{arch}` is no GPU of `--target {target}`: write {}", target.examples());
         }
         self.archs.iter().try_for_each(|arch| self.route.check(arch))
+    }
+
+    /// The architectures to build a crate for. Where all of a workspace is built, none that the crate is not for; where it
+    /// was named, that is for the build to refuse.
+    pub fn archs_for<'a>(&'a self, kernels: &'a KernelCrate) -> impl Iterator<Item = &'a Arch> {
+        self.archs.iter().filter(|arch| !self.packages.is_empty() || kernels.is_for(arch))
     }
 }
 

@@ -66,7 +66,7 @@ fn audits(builder: &Builder, args: &Args) -> Result<(Vec<Entry>, Vec<Diagnostic>
     for (kernels, config) in crates.iter().zip(&configs) {
         let levels = config.hints.levels(args.gate.level);
         let mut found = Vec::new();
-        for arch in &args.build.archs {
+        for arch in args.build.archs_for(kernels) {
             let mut audited = audit::audit_in_full(builder, kernels, arch)?;
             check_names(config, &audited)?;
             let said = gate::findings(&audited, config, &levels, &kernels.folder)?;
@@ -114,7 +114,7 @@ fn say(messages: &[Diagnostic], builder: &Builder, for_github: bool) -> Result<(
 pub fn entries(builder: &Builder, args: &BuildArgs) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for kernels in builder.workspace.kernel_crates(&args.packages)? {
-        for arch in &args.archs {
+        for arch in args.archs_for(&kernels) {
             entries.push(audit::audit(builder, &kernels, arch)?);
         }
     }

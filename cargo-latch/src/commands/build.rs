@@ -62,7 +62,7 @@ fn make(args: &Args) -> Result<()> {
         let levels = LatchToml::of(&kernels)?.hints.levels(args.gate.level);
         builder.extras.plugin_levels = levels.for_plugin();
         let mut said = Vec::new();
-        for arch in &args.build.archs {
+        for arch in args.build.archs_for(&kernels) {
             let check =
                 |told: &_, report: &_| gate::check_build(&builder, &kernels, (told, report), &levels, &mut said);
             let built = builder.build_checked(&kernels, arch, None, check)?;
