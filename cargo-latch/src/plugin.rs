@@ -25,9 +25,9 @@ use crate::setup::home::{Artifact, key_of};
 use crate::setup::toolchain::files_in;
 use crate::setup::{DeviceSysroot, Home, Progress, RustcDev, Toolchain};
 
-/// The library's name without what tells one build from another.
 /// How long a plugin that this checkout has no use for is kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The library's name without what tells one build from another.
 const LIBRARY: &str = "librustc_codegen_latch";
 /// The plugin's own workspace, in the checkout.
 const BACKEND: &str = "codegen-pass/backend";

@@ -11,8 +11,9 @@ use cargo_latch::plugin;
 use cargo_latch::setup::rustc_dev::Origin;
 use cargo_latch::setup::{Progress, RustcDev};
 use fakes::{Fake, tree};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Makes what a real cargo would of the plugin: a file that is another with each build.
 const CARGO: &str = r#"
@@ -137,12 +138,19 @@ fn what_is_no_part_of_it_changes_nothing() {
 }
 
 #[test]
-fn old_ones_are_removed() {
+fn another_checkouts_stays_for_a_month() {
     let machine = Machine::new();
     let old = machine.plugin();
     machine.source("src/lib.rs", "changed");
+    let middle = machine.plugin();
+    assert!(old.exists() && middle.exists());
+    let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
+    for plugin in [&old, &middle] {
+        File::open(plugin.parent().unwrap()).unwrap().set_modified(long_ago).unwrap();
+    }
+    machine.source("src/lib.rs", "changed again");
     let new = machine.plugin();
-    assert!(!old.exists() && new.exists());
+    assert!(!old.exists() && !middle.exists() && new.exists());
     let name = new.file_stem().unwrap().to_str().unwrap();
     let folder = new.parent().unwrap().file_name().unwrap().to_str().unwrap();
     let expected = [".complete", &format!("{name}.sha256"), &format!("{name}.so")];
