@@ -1,13 +1,14 @@
 //! The linker of device crates: bitcode in, PTX or AMD's assembly out, with every loop hint resolved on the way.
 //!
 //! ```text
-//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─┬─ optimize once ─ text   route llc
-//!                                                                               └─ libNVVM ─────── PTX    route nvvm
+//! objects, rlibs ─ inputs ─ merge ─ internalize, delete unused ─ resolve hints ─ optimize once ─┬─ text          route llc
+//!                                                                                              └─ libNVVM, PTX  route nvvm
 //! ```
 //!
 //! Device crates are compiled without any LLVM pass, because a second run of the optimizer would unroll again what the
-//! first has left. Here they become one module, hints are resolved on it (by `nounroll-metadata`), and the optimizer
-//! runs for the first and only time: in this process, by the LLVM that wrote the bitcode, or in libNVVM ([`nvvm`]).
+//! first has left. Here they become one module, hints are resolved on it (by `nounroll-metadata`), and LLVM's optimizer
+//! runs for the first and only time. What hints ask for, it does on both routes; what else there is to unroll is left to libNVVM
+//! where that comes next ([`nvvm`]).
 
 mod archive;
 mod args;
@@ -19,6 +20,7 @@ mod family;
 mod identification;
 mod inputs;
 mod merge;
+mod numbers;
 mod nvvm;
 mod output;
 mod ptx;
@@ -27,6 +29,7 @@ mod scopes;
 mod session;
 mod shared;
 mod target;
+mod why;
 
 pub use args::{Args, Contraction, OptLevel, Route};
 pub use error::Error;
@@ -35,11 +38,13 @@ pub use session::end_in_one_sentence;
 use codegen_pass::report::LinkReport;
 use family::Family;
 use inkwell::module::Module;
+use nounroll_metadata::SurvivingLoop;
 use report::BeforeOptimization;
 use session::Session;
 use std::fs;
 use std::path::Path;
-use target::Gpu;
+use target::{Gpu, Unrolling};
+use why::Reasons;
 
 /// Does what the command line asks for.
 pub fn link(args: &Args) -> Result<(), Error> {
@@ -65,7 +70,7 @@ pub fn link(args: &Args) -> Result<(), Error> {
     keep(args, &module, "linked.ll")?;
 
     let outcomes = nounroll_metadata::resolve_hints(&module)?;
-    let before = report::BeforeOptimization::of(&module, outcomes);
+    let before = BeforeOptimization::of(&module, outcomes, args.optimize != OptLevel::None);
     shared::place(&module)?;
     scopes::place(&module)?;
     merge::check_defined(&module, gpu.family)?;
@@ -108,23 +113,25 @@ fn by_llvm(
     if args.fp_contract == Contraction::On {
         contraction::allow(module);
     }
-    gpu.optimize(session, module)?;
+    let untouched = before.wants_unrolling().then(|| module.clone());
+    gpu.optimize(session, module, Unrolling::Any)?;
     tracing::debug!("optimized");
     verify(module, "after optimization")?;
     keep(args, module, "optimized.ll")?;
-    // Making code changes the module, so what it shows is read first.
     let left = nounroll_metadata::surviving_loops(module);
+    let reasons = reasons(args, session, gpu, &before, &left, untouched.as_ref(), Unrolling::Any)?;
+    // Making code changes the module, so what it shows is read first.
     prepare(gpu, module);
     let object = args.object.as_ref().map(|_| gpu.object(session, &module.clone())).transpose()?;
     let text = gpu.text(session, module)?;
     let text = if gpu.family == Family::Nvptx { ptx::settle_pragmas(&text) } else { text };
     tracing::debug!("printed");
-    let report = before.finish(module, &left, &text);
+    let report = before.finish(module, &left, &reasons, &text);
     Ok(Made { text, object, report })
 }
 
-/// PTX by libNVVM. What it does to the module is read from the PTX; where that does not tell, the report goes by what LLVM's
-/// own optimizer leaves of the module.
+/// PTX by libNVVM, of a module in which LLVM has unrolled what hints want unrolled. What libNVVM does to it is read from the PTX;
+/// where that does not tell, the report goes by what LLVM's own optimizer has left.
 fn by_libnvvm(
     args: &Args,
     session: &Session,
@@ -133,24 +140,48 @@ fn by_libnvvm(
     module: &Module<'_>,
     before: BeforeOptimization,
 ) -> Result<Made, Error> {
+    let untouched = before.wants_unrolling().then(|| module.clone());
+    if args.optimize != OptLevel::None {
+        gpu.optimize(session, module, Unrolling::Hinted)?;
+        verify(module, "after optimization")?;
+        keep(args, module, "optimized.ll")?;
+    }
     let adapted = module.clone();
     let changes = libnvvm.adapt(&adapted)?;
     verify(&adapted, "after it was adapted for libNVVM")?;
     keep(args, &adapted, "adapted.ll")?;
-    let text = ptx::settle_pragmas(&libnvvm.ptx(&adapted, &changes)?);
+    let text = libnvvm.ptx(&adapted, &changes)?;
     tracing::debug!("compiled by libNVVM");
     let left = match libnvvm.loops_left(module, &text)? {
         Some(left) => left,
         None => {
             tracing::warn!(
-                "libNVVM's PTX does not tell its loops: the report has those that LLVM's own optimizer leaves"
+                "libNVVM's PTX does not tell its loops: the report has those that LLVM's optimizer has left"
             );
-            gpu.optimize(session, module)?;
             nounroll_metadata::surviving_loops(module)
         }
     };
-    let report = before.finish(module, &left, &text);
+    let reasons = reasons(args, session, gpu, &before, &left, untouched.as_ref(), Unrolling::Hinted)?;
+    let report = before.finish(module, &left, &reasons, &text);
     Ok(Made { text, object: None, report })
+}
+
+/// Why LLVM has not done as hints ask, where that is so. `untouched` is the module before optimization.
+fn reasons(
+    args: &Args,
+    session: &Session,
+    gpu: &Gpu,
+    before: &BeforeOptimization,
+    left: &[SurvivingLoop],
+    untouched: Option<&Module<'_>>,
+    unrolling: Unrolling,
+) -> Result<Reasons, Error> {
+    match untouched {
+        Some(module) if args.optimize != OptLevel::None && before.is_open(left) => {
+            Reasons::of(session, gpu, module, unrolling)
+        }
+        _ => Ok(Reasons::default()),
+    }
 }
 
 /// Makes an optimized module ready for code generation.

@@ -1,4 +1,5 @@
-//! The `.pragma "nounroll"` directives of a PTX text: where they must stand, and which function holds how many.
+//! The `.pragma "nounroll"` directives of a PTX text: what must be so for ptxas to follow them, and which function holds how
+//! many.
 
 use std::collections::HashMap;
 
@@ -32,6 +33,40 @@ pub fn settle_pragmas(ptx: &str) -> String {
 
 fn is_label(line: &str) -> bool {
     line.starts_with('$') && line.contains(':')
+}
+
+/// Turns a conditional jump over an unconditional one round, so that the second jump is the conditional one.
+///
+/// libNVVM ends loops in `@%p bra OUT; bra.uni LOOP; OUT:`, and ptxas does not follow the pragma of such a loop. It does where
+/// the same is written `@!%p bra LOOP; OUT:`.
+pub fn settle_jumps(ptx: &str) -> String {
+    let lines: Vec<&str> = ptx.split_inclusive('\n').collect();
+    let mut settled = String::with_capacity(ptx.len());
+    let mut at = 0;
+    while at < lines.len() {
+        match turned(&lines[at..]) {
+            Some(jump) => {
+                settled.push_str(&jump);
+                at += 2;
+            }
+            None => {
+                settled.push_str(lines[at]);
+                at += 1;
+            }
+        }
+    }
+    settled
+}
+
+/// The one jump for the two that the lines start with, if the first leads to right behind the second.
+fn turned(lines: &[&str]) -> Option<String> {
+    let (condition, out) = lines.first()?.trim().strip_prefix('@')?.split_once(char::is_whitespace)?;
+    let out = out.strip_prefix("bra")?.trim().strip_suffix(';')?;
+    let back = lines.get(1)?.trim().strip_prefix("bra.uni")?.trim().strip_suffix(';')?;
+    let mut labels = lines[2..].iter().take_while(|line| is_label(line));
+    let is_next = labels.any(|label| label.split(':').next() == Some(out));
+    let turned = condition.strip_prefix('!').map_or_else(|| format!("!{condition}"), str::to_owned);
+    is_next.then(|| format!("\t@{turned} bra \t{back};\n"))
 }
 
 /// The count by symbol, for functions that have any.
@@ -73,6 +108,22 @@ mod tests {
             assert_eq!(settle_pragmas(whole), whole);
         }
         assert_eq!(settle_pragmas("\t.pragma \"nounroll\";\n$L__tmp1:\n"), "$L__tmp1:\n\t.pragma \"nounroll\";\n");
+    }
+
+    #[test]
+    fn the_jump_back_is_the_conditional_one() {
+        let turned = |condition: &str, rest: &str| {
+            settle_jumps(&format!("\t@{condition} bra \t$L__BB0_3;\n\tbra.uni \t$L__BB0_1;\n{rest}"))
+        };
+        assert_eq!(turned("%p1", "$L__BB0_3:\n\tret;\n"), "\t@!%p1 bra \t$L__BB0_1;\n$L__BB0_3:\n\tret;\n");
+        assert_eq!(turned("!%p1", "$L__tmp1:\n$L__BB0_3:\n"), "\t@%p1 bra \t$L__BB0_1;\n$L__tmp1:\n$L__BB0_3:\n");
+        for rest in ["$L__BB0_4:\n", "\tret;\n$L__BB0_3:\n", ""] {
+            let same = "\t@%p1 bra \t$L__BB0_3;\n\tbra.uni \t$L__BB0_1;\n";
+            assert_eq!(turned("%p1", rest), format!("{same}{rest}"));
+        }
+        for whole in ["\t@%p1 bra \t$L__BB0_1;\n$L__BB0_2:\n", "\tbra.uni \t$L__BB0_1;\n", "\t@%p1 ret;\n\tret;\n"] {
+            assert_eq!(settle_jumps(whole), whole);
+        }
     }
 
     #[test]

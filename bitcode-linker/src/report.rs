@@ -1,48 +1,85 @@
 //! The report: what became of every hint and every kernel.
 
+use crate::why::{Left, Reasons};
 use crate::{calls::CallGraph, merge, ptx};
-use codegen_pass::HintKind;
-use codegen_pass::report::{HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, Status};
+use codegen_pass::report::{HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, Status, reason};
+use codegen_pass::{HintKind, Site};
 use inkwell::module::Module;
 use nounroll_metadata::{HintOutcome, SurvivingLoop};
 use std::collections::BTreeMap;
 
 /// What is known once hints are resolved, before anything is optimized.
 pub struct BeforeOptimization {
-    hints: Vec<HintRecord>,
+    hints: Vec<(Site, HintRecord)>,
     marked_latches: Vec<(String, usize)>,
+    is_optimized: bool,
 }
 
 impl BeforeOptimization {
-    /// Takes down the outcomes, and what each kernel can call.
-    pub fn of(module: &Module<'_>, outcomes: Vec<HintOutcome>) -> BeforeOptimization {
-        let mut hints: BTreeMap<(String, String), HintRecord> = BTreeMap::new();
+    /// Takes down the outcomes, and what each kernel can call. `is_optimized` says whether the module will be.
+    pub fn of(module: &Module<'_>, outcomes: Vec<HintOutcome>, is_optimized: bool) -> BeforeOptimization {
+        let mut hints: BTreeMap<(String, String), (Site, HintRecord)> = BTreeMap::new();
         for outcome in outcomes {
             let key = (outcome.site.to_string(), outcome.function.clone());
-            add_outcome(hints.entry(key).or_insert_with(|| new_record(&outcome)), outcome);
+            let new = || (outcome.site.clone(), new_record(&outcome));
+            add_outcome(&mut hints.entry(key).or_insert_with(new).1, outcome);
         }
-        let hints: Vec<HintRecord> = hints.into_values().collect();
+        let hints: Vec<(Site, HintRecord)> = hints.into_values().collect();
         let marked_latches = kernel_sums(module, |function| {
-            hints.iter().filter(|hint| hint.symbol == function).map(|hint| hint.loops.len()).sum()
+            hints.iter().filter(|(_, hint)| hint.symbol == function).map(|(_, hint)| hint.loops.len()).sum()
         });
-        BeforeOptimization { hints, marked_latches }
+        BeforeOptimization { hints, marked_latches, is_optimized }
+    }
+
+    /// Is there a loop to unroll?
+    pub fn wants_unrolling(&self) -> bool {
+        self.hints.iter().any(|(site, hint)| site.kind == HintKind::Unroll && !hint.loops.is_empty())
+    }
+
+    /// Does what is left of some hint ask for a reason?
+    pub fn is_open(&self, left: &[SurvivingLoop]) -> bool {
+        let is_open = |(site, hint): &(Site, HintRecord)| {
+            hint.status == Status::Honoured && site.kind == HintKind::Unroll && {
+                let mut own = own(site, hint, left);
+                own.any(|left| hint.factor == 0 || !left.is_unrolled || left.is_convergent)
+            }
+        };
+        self.hints.iter().any(is_open)
     }
 
     /// Adds what optimization has left, and judges every hint.
-    pub fn finish(mut self, optimized: &Module<'_>, left: &[SurvivingLoop], ptx: &str) -> LinkReport {
-        for hint in &mut self.hints {
-            let own = left.iter().filter(|left| left.site.to_string() == hint.site && left.origin == hint.symbol);
-            hint.left =
-                own.map(|left| LeftLoop { symbol: left.function.clone(), header: left.header.clone() }).collect();
-            judge(hint);
+    pub fn finish(
+        mut self,
+        optimized: &Module<'_>,
+        left: &[SurvivingLoop],
+        reasons: &Reasons,
+        ptx: &str,
+    ) -> LinkReport {
+        for (site, hint) in &mut self.hints {
+            let own: Vec<&SurvivingLoop> = own(site, hint, left).collect();
+            let reason = judge(site, hint, &own, self.is_optimized, reasons.get(site, &hint.symbol));
+            hint.left = own
+                .iter()
+                .map(|left| LeftLoop { symbol: left.function.clone(), header: left.header.clone() })
+                .collect();
+            if let Some(reason) = reason.filter(|_| hint.status == Status::Honoured) {
+                hint.status = Status::Dropped;
+                hint.reason = Some(reason);
+            }
         }
         let pragmas = ptx::pragmas(ptx);
         let pragmas = kernel_sums(optimized, |function| pragmas.get(function).copied().unwrap_or(0));
         let kernels = self.marked_latches.into_iter().zip(pragmas);
         let kernels =
             kernels.map(|((name, marked_latches), (_, pragmas))| KernelRecord { name, marked_latches, pragmas });
-        LinkReport { hints: self.hints, kernels: kernels.collect() }
+        let hints = self.hints.into_iter().map(|(_, hint)| hint);
+        LinkReport { hints: hints.collect(), kernels: kernels.collect() }
     }
+}
+
+/// What is left of one hint.
+fn own<'a>(site: &Site, hint: &HintRecord, left: &'a [SurvivingLoop]) -> impl Iterator<Item = &'a SurvivingLoop> {
+    left.iter().filter(move |left| left.site == *site && left.origin == hint.symbol)
 }
 
 fn new_record(outcome: &HintOutcome) -> HintRecord {
@@ -83,19 +120,29 @@ fn kernel_sums(module: &Module<'_>, count: impl Fn(&str) -> usize) -> Vec<(Strin
     merge::kernels(module).map(|kernel| sum(kernel.get_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Holds what is left against what was asked for.
-fn judge(hint: &mut HintRecord) {
-    if hint.status == Status::Dropped {
-        return;
-    }
-    let is_rolled = hint.site.starts_with(&format!("{}|", HintKind::Nounroll));
-    let reason = match (is_rolled, hint.factor, hint.left.len()) {
-        (true, _, 0) => Some("the optimizer deleted the loop: nothing is left to keep rolled"),
-        (false, 0, 1..) => Some("the loop is still there after optimization: its trip count is no constant"),
-        _ => None,
+/// Holds what is left against what was asked for: why the hint was not honoured, if so. `why` is what LLVM says.
+fn judge(
+    site: &Site,
+    hint: &HintRecord,
+    left: &[&SurvivingLoop],
+    is_optimized: bool,
+    why: Option<Left>,
+) -> Option<String> {
+    let as_asked = match (site.kind, hint.factor) {
+        (HintKind::Nounroll, _) if left.is_empty() => return Some(reason::DELETED.to_owned()),
+        (HintKind::Nounroll, _) => true,
+        (HintKind::Unroll, 0) => left.is_empty(),
+        (HintKind::Unroll, _) => left
+            .iter()
+            .all(|left| left.is_unrolled && !(left.is_convergent && matches!(why, Some(Left::Convergent { .. })))),
     };
-    if let Some(reason) = reason {
-        hint.status = Status::Dropped;
-        hint.reason = Some(reason.to_owned());
+    match why {
+        _ if as_asked => None,
+        _ if !is_optimized => Some(reason::UNOPTIMIZED.to_owned()),
+        Some(Left::RunTime) => Some(reason::RUN_TIME.to_owned()),
+        Some(Left::TooLarge) => Some(reason::TOO_LARGE.to_owned()),
+        Some(Left::Convergent { copies: 1 }) => Some(reason::CONVERGENT.to_owned()),
+        Some(Left::Convergent { copies }) => Some(reason::copies(copies, hint.factor)),
+        None => Some(reason::UNSAID.to_owned()),
     }
 }

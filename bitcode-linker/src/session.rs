@@ -4,6 +4,9 @@
 //! inkwell's own linking call leaves behind points to a dead stack frame. So one handler stands from the first to the
 //! last moment, and every stage asks it for errors, also where LLVM's call came back as a success: code generation, for
 //! one, goes on after an error and returns text.
+//!
+//! LLVM also says why it did not unroll a loop, if it is asked before anything else: by an option of its command line, which it
+//! has only one of. Nobody hears it but who [listens](Session::listen).
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
@@ -15,29 +18,47 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::{LLVMDiagnosticInfoRef, LLVMValueRef};
+use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::Once;
 use std::{iter, mem, ptr};
 
 /// A context, and the errors that LLVM has reported in it. The order of the fields is the order in which they are
 /// dropped: the context goes before what its handler writes to.
 pub struct Session {
     context: Context,
-    errors: Box<RefCell<Vec<String>>>,
+    heard: Box<RefCell<Heard>>,
+}
+
+/// What LLVM has said.
+#[derive(Default)]
+struct Heard {
+    errors: Vec<String>,
+    /// None while nobody listens.
+    remarks: Option<Vec<String>>,
 }
 
 impl Session {
     /// A new context.
     pub fn new() -> Session {
-        let session = Session { context: Context::create(), errors: Box::default() };
-        let errors = ptr::from_ref(&*session.errors).cast_mut().cast::<c_void>();
-        // SAFETY: the context is live. What `errors` points to is boxed, so it stays where it is when the session moves,
+        ask_for_remarks();
+        let session = Session { context: Context::create(), heard: Box::default() };
+        let heard = ptr::from_ref(&*session.heard).cast_mut().cast::<c_void>();
+        // SAFETY: the context is live. What `heard` points to is boxed, so it stays where it is when the session moves,
         // and it lives longer than the context, by the order of the fields.
-        unsafe { LLVMContextSetDiagnosticHandler(session.context.raw(), Some(take_down), errors) };
+        unsafe { LLVMContextSetDiagnosticHandler(session.context.raw(), Some(take_down), heard) };
         session
+    }
+
+    /// Does something, and returns what LLVM remarked meanwhile.
+    pub fn listen<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<String>) {
+        self.heard.borrow_mut().remarks = Some(Vec::new());
+        let done = work();
+        (done, self.heard.borrow_mut().remarks.take().unwrap_or_default())
     }
 
     /// The context.
@@ -47,7 +68,7 @@ impl Session {
 
     /// Fails with what LLVM has reported since the last call: `failed` if that is why a call failed, or on its own.
     pub fn check<T>(&self, result: Result<T, String>) -> Result<T, String> {
-        let said = mem::take(&mut *self.errors.borrow_mut());
+        let said = mem::take(&mut self.heard.borrow_mut().errors);
         match result {
             Ok(value) if said.is_empty() => Ok(value),
             Err(message) if said.is_empty() => Err(message),
@@ -99,26 +120,39 @@ pub fn globals<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<
     module.get_functions().map(|function| function.as_global_value()).chain(module.get_globals()).chain(aliases)
 }
 
+/// Makes LLVM say why it does not unroll a loop as a hint asks.
+fn ask_for_remarks() {
+    static ASKED: Once = Once::new();
+    ASKED.call_once(|| {
+        let line = [c"latch-link".as_ptr(), c"-pass-remarks-missed=loop-unroll".as_ptr()];
+        // SAFETY: the array holds as many strings as it says, all of which live for ever. LLVM's options are one for the
+        // whole process; no session is there yet, so nothing of ours runs in LLVM.
+        unsafe { LLVMParseCommandLineOptions(line.len() as i32, line.as_ptr(), ptr::null()) }
+    });
+}
+
 /// LLVM calls this for everything that it reports in the context of a session.
-extern "C" fn take_down(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
-    // SAFETY: LLVM hands over a live report.
-    let severity = unsafe { LLVMGetDiagInfoSeverity(info) };
+extern "C" fn take_down(info: LLVMDiagnosticInfoRef, heard: *mut c_void) {
+    // SAFETY: LLVM hands over a live report. The other pointer is the one that the handler was installed with, which is the
+    // session's and outlives the context.
+    let (severity, heard) = unsafe { (LLVMGetDiagInfoSeverity(info), &*heard.cast::<RefCell<Heard>>()) };
+    let is_trouble = matches!(severity, LLVMDiagnosticSeverity::LLVMDSError | LLVMDiagnosticSeverity::LLVMDSWarning);
     // Remarks on every loop are no trouble.
-    if !matches!(severity, LLVMDiagnosticSeverity::LLVMDSError | LLVMDiagnosticSeverity::LLVMDSWarning) {
+    if !is_trouble && heard.borrow().remarks.is_none() {
         return;
     }
-    // SAFETY: the report is live; its text is LLVM's to allocate and ours to free. The other pointer is the one that the
-    // handler was installed with, which is the session's and outlives the context.
-    let (text, errors) = unsafe {
+    // SAFETY: the report is live; its text is LLVM's to allocate and ours to free.
+    let text = unsafe {
         let text = LLVMGetDiagInfoDescription(info);
         let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
         LLVMDisposeMessage(text);
-        (copy, &*errors.cast::<RefCell<Vec<String>>>())
+        copy
     };
-    if severity == LLVMDiagnosticSeverity::LLVMDSError {
-        errors.borrow_mut().push(text);
-    } else {
-        tracing::warn!("LLVM: {text}");
+    let mut heard = heard.borrow_mut();
+    match severity {
+        LLVMDiagnosticSeverity::LLVMDSError => heard.errors.push(text),
+        LLVMDiagnosticSeverity::LLVMDSWarning => tracing::warn!("LLVM: {text}"),
+        _ => heard.remarks.iter_mut().for_each(|remarks| remarks.push(text.clone())),
     }
 }
 

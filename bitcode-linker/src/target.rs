@@ -18,6 +18,15 @@ const OLDEST_GPUS: [&str; 4] = ["sm_20", "sm_21", "sm_30", "sm_35"];
 /// an older one unless told otherwise. Needs ptxas 12.9.
 const THREE_INPUTS: (u32, &str, &str) = (100, "8.8", "+ptx88");
 
+/// Which loops LLVM unrolls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unrolling {
+    /// Those with a hint, and others where it finds it worth the while.
+    Any,
+    /// Those with a hint.
+    Hinted,
+}
+
 /// One GPU at one optimization level.
 pub struct Gpu {
     /// Whose it is.
@@ -119,13 +128,31 @@ impl Gpu {
         self.run(session, module, "globaldce")
     }
 
-    /// The one time that the module is optimized.
-    pub fn optimize(&self, session: &Session, module: &Module<'_>) -> Result<(), Error> {
-        self.run(session, module, &self.pipeline)
+    /// The one time that the module is optimized, with all that LLVM finds worth doing, or with none of what one optimizer
+    /// should not do before another: a loop without hint is not unrolled, and nothing is made a vector.
+    pub fn optimize(&self, session: &Session, module: &Module<'_>, unrolling: Unrolling) -> Result<(), Error> {
+        let options = PassBuilderOptions::create();
+        if unrolling == Unrolling::Hinted {
+            options.set_loop_unrolling(false);
+            options.set_loop_interleaving(false);
+            options.set_loop_vectorization(false);
+            options.set_loop_slp_vectorization(false);
+        }
+        self.run_with(session, module, &self.pipeline, options)
     }
 
     fn run(&self, session: &Session, module: &Module<'_>, pipeline: &str) -> Result<(), Error> {
-        let result = module.run_passes(pipeline, &self.machine, PassBuilderOptions::create());
+        self.run_with(session, module, pipeline, PassBuilderOptions::create())
+    }
+
+    fn run_with(
+        &self,
+        session: &Session,
+        module: &Module<'_>,
+        pipeline: &str,
+        options: PassBuilderOptions,
+    ) -> Result<(), Error> {
+        let result = module.run_passes(pipeline, &self.machine, options);
         session
             .check(result.map_err(|message| message.to_string()))
             .map_err(|message| Error::Optimize { pipeline: pipeline.to_owned(), message })

@@ -2,7 +2,7 @@
 
 mod common;
 
-use codegen_pass::report::{HintRecord, LinkReport, Status};
+use codegen_pass::report::{HintRecord, LinkReport, Status, reason};
 use common::{HINTED, Scene, archive, bitcode};
 
 fn hint(report: &LinkReport, line: u32) -> &HintRecord {
@@ -198,8 +198,67 @@ fn a_full_unrolling_that_leaves_the_loop_is_told() {
     let (_, left) = Scene::with(&text).report(&["-O0"]);
     let record = hint(&left, 120);
     assert_eq!((record.status, record.left.len()), (Status::Dropped, 1));
-    let reason = "the loop is still there after optimization: its trip count is no constant";
-    assert_eq!(record.reason.as_deref(), Some(reason));
+    assert_eq!(record.reason.as_deref(), Some(reason::UNOPTIMIZED), "and nothing is said of its trip count");
+}
+
+/// A loop of `turns` under a hint of site 120 for so many copies, with some `work` in its body.
+fn counted(turns: &str, copies: u32, work: &str) -> HintRecord {
+    let text = format!(
+        "
+@site = private unnamed_addr constant [28 x i8] c\"unroll|pkg|src/lib.rs|120|55\"
+declare void @__latch_loop_enter(ptr, i64)
+declare void @__latch_loop_body(ptr, i64, i64)
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+define ptx_kernel void @k(ptr %x, i64 %n) {{
+entry:
+  %even = shl i64 %n, 1
+  call void @__latch_loop_enter(ptr @site, i64 28)
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %inside ]
+  %go = icmp ne i64 %i, {turns}
+  br i1 %go, label %inside, label %exit
+inside:
+  call void @__latch_loop_body(ptr @site, i64 28, i64 {copies})
+  %at = getelementptr i64, ptr %x, i64 %i
+  store volatile i64 %i, ptr %at
+  {work}
+  %next = add i64 %i, 1
+  br label %head
+exit:
+  ret void
+}}"
+    );
+    hint(&Scene::with(&text).report(&["-O3"]).1, 120).clone()
+}
+
+const BARRIER: &str = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
+
+#[track_caller]
+fn said(record: &HintRecord, loops: usize, reason: Option<&str>) {
+    let status = if reason.is_some() { Status::Dropped } else { Status::Honoured };
+    assert_eq!((record.status, record.reason.as_deref(), record.left.len()), (status, reason, loops));
+}
+
+#[test]
+fn every_loop_that_is_left_has_llvms_reason() {
+    said(&counted("%n", 0, ""), 1, Some(reason::RUN_TIME));
+    said(&counted("%n", 0, BARRIER), 1, Some(reason::RUN_TIME));
+    said(&counted("2000000", 0, ""), 1, Some(reason::TOO_LARGE));
+    said(&counted("%n", 4, BARRIER), 1, Some(reason::CONVERGENT));
+    said(&counted("%even", 4, BARRIER), 1, Some(&reason::copies(2, 4)));
+}
+
+#[test]
+fn a_loop_of_so_many_copies_is_one_whatever_the_trip_count_leaves_over() {
+    for turns in ["%n", "64", "65", "66", "67"] {
+        said(&counted(turns, 4, ""), 1, None);
+    }
+    said(&counted("64", 4, BARRIER), 1, None);
+    said(&counted("%even", 2, BARRIER), 1, None);
+    for turns in ["3", "4"] {
+        said(&counted(turns, 4, ""), 0, None);
+    }
 }
 
 #[test]

@@ -29,6 +29,6 @@ pub use flow::{Block, ControlFlow, Flow};
 pub use irreducible::IrreducibleCycles;
 pub use latch::{MergeLatches, single_latch};
 pub use loops::{Loop, LoopForest, LoopId};
-pub use resolve::{DropReason, Hint, HintedLoop, Marker, Resolution, Role, SiteId, resolve};
+pub use resolve::{DropReason, Hint, HintedLoop, Marker, Resolution, Role, SiteId, number_sites, resolve};
 pub use site::{BODY_MARKER, ENTER_MARKER, HintKind, MARKER_CRATE, ParseSiteError, Site};
 pub use trace::{MirLoop, TRACE_CFG};

@@ -77,3 +77,27 @@ pub struct KernelRecord {
     /// The `.pragma "nounroll"` directives in its PTX.
     pub pragmas: usize,
 }
+
+/// Why the link stage drops a hint whose loop was found. What the analysis says is in [`DropReason`](crate::DropReason).
+pub mod reason {
+    /// No loop is left of one that is to stay.
+    pub const DELETED: &str = "the optimizer deleted the loop: nothing is left to keep rolled";
+    /// A loop is left because LLVM was not asked to optimize.
+    pub const UNOPTIMIZED: &str = "the build is not optimized (`opt-level = 0`), and nothing is unrolled there";
+    /// A loop is left whose trip count LLVM does not know.
+    pub const RUN_TIME: &str = "the loop is still there: its trip count is known at run time only";
+    /// A loop is left that would become too large.
+    pub const TOO_LARGE: &str = "the loop is still there: unrolled, it would be larger than LLVM's limit";
+    /// A loop is left that cannot have a remainder.
+    pub const CONVERGENT: &str =
+        "the loop is still there: it holds a convergent call, and its trip count is known at run time only";
+    /// A loop is left for a reason that LLVM does not give.
+    pub const UNSAID: &str = "the loop is still there, and LLVM does not say why";
+    /// How [`copies`] ends.
+    pub const COPIES: &str = "which is what a convergent call allows at this trip count";
+
+    /// There is a loop of another number of copies.
+    pub fn copies(made: u64, asked: u64) -> String {
+        format!("LLVM made {made} copies instead of {asked}, {COPIES}")
+    }
+}

@@ -11,16 +11,26 @@
 //! Nearest, rather than any: where a site nests in itself (a macro used inside itself, a closure passed to the function
 //! that is running), an enter marker of the same site does lie in the outer loop, and both hints are right.
 //!
+//! Where hints of several sites claim one loop, the site with the lowest number has it. Hosts number sites by
+//! [`number_sites`], so that all of them agree on the winner, in whatever order they met the markers.
+//!
 //! Resolving twice gives the same answer, also after a copy of the body marker has been put into the latch: the latch has
 //! the same innermost loop, and the same dominating enter marker unless a site nests in itself. There an inner enter marker
 //! can dominate the latch and be nearer, so a host puts no copy there.
 
-use crate::{Block, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId};
+use crate::{Block, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId, Site};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A source site, by the number the host gave it.
+/// A source site, by the number that [`number_sites`] gave it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SiteId(pub u32);
+
+/// Numbers the sites of one function in their own order.
+pub fn number_sites(sites: impl IntoIterator<Item = Site>) -> BTreeMap<Site, SiteId> {
+    let sorted: BTreeSet<Site> = sites.into_iter().collect();
+    sorted.into_iter().zip((0..).map(SiteId)).collect()
+}
 
 /// Which of the two markers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -103,7 +113,9 @@ impl DropReason {
                 "every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop"
             }
             DropReason::Irreducible | DropReason::NoEnter => {
-                "a compiler pass has changed the loop's shape: `-Zmir-enable-passes=-JumpThreading` keeps it"
+                "no loop of Rust's has this shape, so a compiler pass has given it, although `cargo latch` switches off the one \
+                 that is known to do so (jump threading): keep other passes out of the crate's flags, or put the loop into a \
+                 function of its own with `#[inline(never)]`"
             }
             DropReason::Unreachable => "nothing leads to it: remove the loop, or what keeps it from being reached",
             DropReason::Conflict => "two hints have met on one loop, perhaps by inlining: keep one of them",
@@ -157,7 +169,13 @@ pub fn resolve(flow: &Flow, dominators: &Dominators, forest: &LoopForest, marker
         } else {
             Err(DropReason::Unreachable)
         };
-        hints.push(Hint { marker: at, verdict: verdict.and_then(|id| claim(&mut owner, id, at, markers)) });
+        if let Ok(id) = verdict {
+            claim(&mut owner[id.index()], at, markers);
+        }
+        hints.push(Hint { marker: at, verdict });
+    }
+    for hint in &mut hints {
+        hint.verdict = hint.verdict.and_then(|id| has_claimed(&owner, id, hint.marker, markers));
     }
     let hinted = forest.ids().filter_map(|id| Some(HintedLoop { id, marker: owner[id.index()]? })).collect();
     Resolution { hints, hinted, unhinted_inside: unhinted_inside(forest, &owner) }
@@ -181,10 +199,17 @@ fn own_loop(
     }
 }
 
-/// Gives the loop to the marker, unless one of another site has it. Copies of one marker share it.
-fn claim(owner: &mut [Option<usize>], id: LoopId, at: usize, markers: &[Marker]) -> Result<LoopId, DropReason> {
-    let first = *owner[id.index()].get_or_insert(at);
-    if markers[first].site == markers[at].site { Ok(id) } else { Err(DropReason::Conflict) }
+/// Gives a loop to the marker, unless one of its own site, or of one before it, has the loop.
+fn claim(owner: &mut Option<usize>, at: usize, markers: &[Marker]) {
+    if owner.is_none_or(|first| markers[at].site < markers[first].site) {
+        *owner = Some(at);
+    }
+}
+
+/// Is the loop the marker's? Copies of one marker share it.
+fn has_claimed(owner: &[Option<usize>], id: LoopId, at: usize, markers: &[Marker]) -> Result<LoopId, DropReason> {
+    let is_owner = owner[id.index()].is_some_and(|owner| markers[owner].site == markers[at].site);
+    if is_owner { Ok(id) } else { Err(DropReason::Conflict) }
 }
 
 /// For every body marker, the block of the nearest enter marker of its site that dominates it.

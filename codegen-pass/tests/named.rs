@@ -2,7 +2,7 @@
 
 mod common;
 
-use codegen_pass::{Block, DropReason, LoopForest, Marker};
+use codegen_pass::{Block, DropReason, HintKind, LoopForest, Marker, Site, SiteId, number_sites};
 use common::{Graph, block, body, enter, verdicts};
 
 #[track_caller]
@@ -146,6 +146,24 @@ fn copies_of_one_marker_share_the_loop_and_other_sites_conflict() {
     check(edges, &copies, &[Ok("b"), Ok("b")]);
     let two_sites = [enter("a", 0), enter("a", 1), body("c", 0), body("d", 1)];
     check(edges, &two_sites, &[Ok("b"), Err(DropReason::Conflict)]);
+}
+
+#[test]
+fn in_a_conflict_the_first_site_wins_whatever_the_order_of_the_markers() {
+    let edges = "a>b b>c b>d c>e d>e e>b e>f";
+    let turned = [enter("a", 1), enter("a", 0), body("c", 1), body("d", 0), body("e", 1)];
+    check(edges, &turned, &[Err(DropReason::Conflict), Ok("b"), Err(DropReason::Conflict)]);
+    let (_, resolution) = Graph::new(edges).resolve(&turned);
+    assert_eq!(resolution.hinted.iter().map(|hinted| hinted.marker).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn sites_are_numbered_in_their_own_order() {
+    let site =
+        |line, column| Site { kind: HintKind::Unroll, package: "p".to_owned(), file: "f".to_owned(), line, column };
+    let numbers = number_sites([site(10, 5), site(9, 5), site(10, 4), site(9, 5)]);
+    let expected = [(site(9, 5), SiteId(0)), (site(10, 4), SiteId(1)), (site(10, 5), SiteId(2))];
+    assert_eq!(numbers, expected.into());
 }
 
 #[test]

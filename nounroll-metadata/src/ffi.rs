@@ -3,6 +3,7 @@
 //! What the functions take and return are inkwell's types, whose lifetime is that of the context, so a value cannot
 //! outlive the module's memory.
 
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::AsContextRef;
 use inkwell::context::ContextRef;
@@ -22,7 +23,8 @@ use inkwell::llvm_sys::debuginfo::{
 };
 use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
 use inkwell::values::{
-    AsValueRef, FunctionValue, InstructionOpcode, InstructionValue, IntValue, MetadataValue, PhiValue, PointerValue,
+    AsValueRef, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, IntValue, MetadataValue, PhiValue,
+    PointerValue,
 };
 use std::marker::PhantomData;
 use std::ptr;
@@ -67,6 +69,15 @@ pub fn called_function<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionVal
 pub fn calls_inline_asm(call: InstructionValue<'_>) -> bool {
     // SAFETY: the callee is a live value.
     called_value(call).is_some_and(|callee| unsafe { !LLVMIsAInlineAsm(callee).is_null() })
+}
+
+/// Is this a call that all threads of a warp make together, by its own word or by that of what it calls?
+pub fn is_convergent(instruction: InstructionValue<'_>) -> bool {
+    let kind = Attribute::get_named_enum_kind_id("convergent");
+    let has = |found: Option<Attribute>| found.is_some();
+    let Ok(call) = CallSiteValue::try_from(instruction) else { return false };
+    let of_callee = || called_function(instruction).map(|f| f.get_enum_attribute(AttributeLoc::Function, kind));
+    has(call.get_enum_attribute(AttributeLoc::Function, kind)) || of_callee().is_some_and(has)
 }
 
 fn called_value(call: InstructionValue<'_>) -> Option<LLVMValueRef> {

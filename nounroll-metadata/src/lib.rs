@@ -20,12 +20,14 @@ mod place;
 mod plain;
 mod printing;
 mod resolve;
+mod split;
 mod survivors;
 
 pub use error::Error;
 pub use graph::FunctionGraph;
-pub use loop_id::{PLAIN_PROPERTY, SITE_PROPERTY};
-pub use place::place_latches;
+pub use loop_id::{LoopIds, Named, PLAIN_PROPERTY, SITE_PROPERTY, UNROLLED_PROPERTY};
+pub use place::{hold, place_latches};
 pub use printing::prepare_for_printing;
 pub use resolve::{HintOutcome, MarkedLoop, resolve_hints};
+pub use split::whole;
 pub use survivors::{SurvivingLoop, surviving_loops};

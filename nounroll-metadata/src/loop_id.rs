@@ -5,6 +5,10 @@
 //! that the loop stood in when hints were resolved. LLVM keeps properties that it does not know, so after optimization
 //! the site still tells which loops are left of a hint. A loop that must have an ID and has no hint gets
 //! [`PLAIN_PROPERTY`]: an ID without properties, or with places in the source alone, counts for LLVM as none.
+//!
+//! A loop that LLVM has unrolled gets the properties that `llvm.loop.unroll.followup_unrolled` lists, and no others: not to be
+//! unrolled again, its site, and [`UNROLLED_PROPERTY`]. Left to itself, LLVM would keep the site only where the new latch is a
+//! copy of the old one, which it is not where the number of turns leaves a remainder. A loop for the remainder gets no site.
 
 use crate::ffi::{self, Metadata, MetadataBuilder};
 use codegen_pass::{HintKind, Site};
@@ -15,14 +19,29 @@ use inkwell::values::{InstructionValue, MetadataValue};
 pub const SITE_PROPERTY: &str = "latch.site";
 /// The property of a loop whose ID only has to be there.
 pub const PLAIN_PROPERTY: &str = "latch.plain";
+/// The property of a loop that LLVM has unrolled as its hint asks: by some number of copies.
+pub const UNROLLED_PROPERTY: &str = "latch.unrolled";
 const LOOP_KIND: &str = "llvm.loop";
 const UNROLL_PREFIX: &str = "llvm.loop.unroll.";
+const DISABLE: &str = "llvm.loop.unroll.disable";
+const AFTERWARDS: &str = "llvm.loop.unroll.followup_unrolled";
 
 /// Reads and writes loop IDs in one context.
 pub struct LoopIds<'ctx> {
     context: ContextRef<'ctx>,
     builder: MetadataBuilder<'ctx>,
     kind: u32,
+}
+
+/// What an ID says of a hint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// The hint's site.
+    pub site: Site,
+    /// The symbol of the function that the loop stood in when hints were resolved.
+    pub function: String,
+    /// Has LLVM made copies of the loop's body?
+    pub is_unrolled: bool,
 }
 
 /// The loop IDs that a loop's latches carried before its hint was resolved: their properties, each once.
@@ -63,7 +82,12 @@ impl<'ctx> LoopIds<'ctx> {
         let mut properties: Vec<Metadata> = kept.map(|property| self.builder.existing(*property)).collect();
         properties.push(self.unroll_property(site.kind, factor));
         let texts = [SITE_PROPERTY, &site.to_string(), function].map(|text| self.builder.string(text));
-        properties.push(self.builder.node(&texts));
+        let named = self.builder.node(&texts);
+        properties.push(named);
+        if site.kind == HintKind::Unroll {
+            let afterwards = [self.builder.string(AFTERWARDS), self.flag(DISABLE), named, self.flag(UNROLLED_PROPERTY)];
+            properties.push(self.builder.node(&afterwards));
+        }
         self.builder.attach(terminator, self.kind, self.builder.self_referencing(&properties));
     }
 
@@ -71,7 +95,7 @@ impl<'ctx> LoopIds<'ctx> {
     pub fn write_plain(&self, terminator: InstructionValue<'ctx>, existing: &Existing<'ctx>) {
         let mut properties: Vec<Metadata> =
             existing.properties.iter().map(|property| self.builder.existing(*property)).collect();
-        properties.push(self.builder.node(&[self.builder.string(PLAIN_PROPERTY)]));
+        properties.push(self.flag(PLAIN_PROPERTY));
         self.builder.attach(terminator, self.kind, self.builder.self_referencing(&properties));
     }
 
@@ -96,29 +120,44 @@ impl<'ctx> LoopIds<'ctx> {
         ffi::detach(terminator, self.kind);
     }
 
-    /// The site and the function that a latch's ID names.
-    pub fn read_site(&self, terminator: InstructionValue<'ctx>) -> Option<(Site, String)> {
+    /// The hint that a latch's ID names.
+    pub fn read(&self, terminator: InstructionValue<'ctx>) -> Option<Named> {
         let node = terminator.get_metadata(self.kind)?;
-        ffi::node_operands(node).into_iter().flatten().find_map(|property| {
-            let texts: Vec<String> =
-                ffi::node_operands(property).into_iter().flatten().map_while(ffi::metadata_string).collect();
-            match &texts[..] {
-                [name, site, function] if name == SITE_PROPERTY => Some((site.parse().ok()?, function.clone())),
-                _ => None,
-            }
-        })
+        let properties: Vec<Vec<String>> = ffi::node_operands(node).into_iter().flatten().map(texts).collect();
+        let named = properties.iter().find_map(|texts| match &texts[..] {
+            [name, site, function] if name == SITE_PROPERTY => Some((site.parse().ok()?, function.clone())),
+            _ => None,
+        });
+        let is_unrolled = properties.iter().any(|texts| texts.first().is_some_and(|name| name == UNROLLED_PROPERTY));
+        named.map(|(site, function)| Named { site, function, is_unrolled })
+    }
+
+    /// Has the terminator an ID that is ours, with or without a hint?
+    pub fn is_marked(&self, terminator: InstructionValue<'ctx>) -> bool {
+        let node = terminator.get_metadata(self.kind);
+        let names = node.into_iter().flat_map(ffi::node_operands).flatten().filter_map(name);
+        names.into_iter().any(|name| name == PLAIN_PROPERTY || name == SITE_PROPERTY)
+    }
+
+    fn flag(&self, name: &str) -> Metadata {
+        self.builder.node(&[self.builder.string(name)])
     }
 
     fn unroll_property(&self, kind: HintKind, factor: u64) -> Metadata {
         match (kind, factor) {
-            (HintKind::Nounroll, _) => self.builder.node(&[self.builder.string("llvm.loop.unroll.disable")]),
-            (HintKind::Unroll, 0) => self.builder.node(&[self.builder.string("llvm.loop.unroll.full")]),
+            (HintKind::Nounroll, _) => self.flag(DISABLE),
+            (HintKind::Unroll, 0) => self.flag("llvm.loop.unroll.full"),
             (HintKind::Unroll, factor) => {
                 let count = self.context.i32_type().const_int(factor, false);
                 self.builder.node(&[self.builder.string("llvm.loop.unroll.count"), self.builder.constant(count)])
             }
         }
     }
+}
+
+/// The texts that a property starts with: its name, and what follows.
+fn texts(property: MetadataValue<'_>) -> Vec<String> {
+    ffi::node_operands(property).into_iter().flatten().map_while(ffi::metadata_string).collect()
 }
 
 fn name(property: MetadataValue<'_>) -> Option<String> {

@@ -1,10 +1,8 @@
 //! The markers of a function: calls that name their site by a constant string.
 
 use crate::{Error, ffi, graph::FunctionGraph};
-use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, Marker, Role, Site, SiteId};
+use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, Marker, Role, Site, number_sites};
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue};
-use std::collections::HashMap;
-
 /// The markers of one function, in the order of execution within each block.
 #[derive(Default)]
 pub struct Markers<'ctx> {
@@ -14,52 +12,43 @@ pub struct Markers<'ctx> {
     pub calls: Vec<InstructionValue<'ctx>>,
     /// The factor that each names; 0 for enter markers.
     pub factors: Vec<u64>,
-    /// The sites, by [`SiteId`].
-    pub sites: Vec<Site>,
-    ids: HashMap<Site, SiteId>,
+    /// The sites, by [`codegen_pass::SiteId`].
+    sites: Vec<Site>,
+}
+
+/// A marker as it stands in the code.
+struct Found<'ctx> {
+    call: InstructionValue<'ctx>,
+    block: Block,
+    role: Role,
+    site: Site,
+    factor: u64,
 }
 
 impl<'ctx> Markers<'ctx> {
     /// Collects the markers of a function, whose graph is given.
     pub fn of(function: FunctionValue<'ctx>, graph: &FunctionGraph<'ctx>) -> Result<Markers<'ctx>, Error> {
-        let mut markers = Markers::default();
+        let mut found = Vec::new();
         for (number, block) in graph.llvm_blocks().iter().enumerate() {
             for call in block.get_instructions() {
                 if let Some(role) = role_of(call) {
-                    markers.add(function, call, role, Block::new(number))?;
+                    found.push(read(function, call, role, Block::new(number))?);
                 }
             }
         }
-        Ok(markers)
+        Ok(Markers::numbered(found))
     }
 
-    fn add(
-        &mut self,
-        function: FunctionValue<'ctx>,
-        call: InstructionValue<'ctx>,
-        role: Role,
-        block: Block,
-    ) -> Result<(), Error> {
-        let symbol = || function.get_name().to_string_lossy().into_owned();
-        let unreadable = || Error::UnreadableMarker {
-            function: symbol(),
-            instruction: call.to_string().trim().trim_matches('"').trim().to_owned(),
-        };
-        let site = read_site(call).ok_or_else(unreadable)?.parse();
-        let site: Site = site.map_err(|source| Error::Site { function: symbol(), source })?;
-        let factor = match role {
-            Role::Enter => 0,
-            Role::Body => constant_operand(call, 2).ok_or_else(unreadable)?,
-        };
-        let next = SiteId(self.sites.len() as u32);
-        let id = *self.ids.entry(site.clone()).or_insert(next);
-        if id == next {
-            self.sites.push(site);
+    fn numbered(found: Vec<Found<'ctx>>) -> Markers<'ctx> {
+        let ids = number_sites(found.iter().map(|marker| marker.site.clone()));
+        let mut markers = Markers::default();
+        for Found { call, block, role, site, factor } in found {
+            markers.list.push(Marker { block, role, site: ids[&site] });
+            markers.calls.push(call);
+            markers.factors.push(factor);
         }
-        self.list.push(Marker { block, role, site: id });
-        self.calls.push(call);
-        self.factors.push(factor);
-        Ok(())
+        markers.sites = ids.into_keys().collect();
+        markers
     }
 
     /// The site that a marker names.
@@ -73,6 +62,26 @@ impl<'ctx> Markers<'ctx> {
             call.erase_from_basic_block();
         }
     }
+}
+
+fn read<'ctx>(
+    function: FunctionValue<'ctx>,
+    call: InstructionValue<'ctx>,
+    role: Role,
+    block: Block,
+) -> Result<Found<'ctx>, Error> {
+    let symbol = || function.get_name().to_string_lossy().into_owned();
+    let unreadable = || Error::UnreadableMarker {
+        function: symbol(),
+        instruction: call.to_string().trim().trim_matches('"').trim().to_owned(),
+    };
+    let site = read_site(call).ok_or_else(unreadable)?.parse();
+    let site: Site = site.map_err(|source| Error::Site { function: symbol(), source })?;
+    let factor = match role {
+        Role::Enter => 0,
+        Role::Body => constant_operand(call, 2).ok_or_else(unreadable)?,
+    };
+    Ok(Found { call, block, role, site, factor })
 }
 
 /// A function with a body is nobody's marker, whatever its name.

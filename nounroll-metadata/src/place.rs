@@ -5,12 +5,14 @@
 //! location knows the file, the function, and the calls through which it was inlined.
 //!
 //! The optimizer replaces a latch's jump by others, with other places. But a location in the loop's ID it keeps, and corrects
-//! where it inlines the loop. So [`keep`] puts one there, and [`place_latches`] gives it to the jumps that are left.
+//! where it inlines the loop. So [`keep`] puts one there, and [`place_latches`] gives it to the jumps that are left. A loop that
+//! LLVM has unrolled has lost it, and keeps its site: the jump then gets the keyword's line, in the function that it is in.
 //!
 //! When it is wrong: a loop that a `macro_rules!` of another file wrote keeps the marker's place.
 
 use crate::ffi::{self, MetadataBuilder, Place};
 use crate::graph::FunctionGraph;
+use crate::loop_id::LoopIds;
 use codegen_pass::{Block, LoopForest, Site};
 use inkwell::module::Module;
 use inkwell::values::{BasicValue, FunctionValue, InstructionOpcode, InstructionValue, MetadataValue};
@@ -23,6 +25,11 @@ const LOOP_KIND: &str = "llvm.loop";
 pub fn keep<'ctx>(latch: InstructionValue<'ctx>, marker: InstructionValue<'ctx>, site: &Site) {
     let Some(place) = keyword(marker, site) else { return };
     place.set(latch);
+    hold(latch, place);
+}
+
+/// Puts a place into a latch's ID, if it has one, in place of others.
+pub fn hold<'ctx>(latch: InstructionValue<'ctx>, place: Place<'ctx>) {
     let Some(block) = latch.get_parent() else { return };
     let (builder, kind) = (MetadataBuilder::new(block.get_context()), block.get_context().get_kind_id(LOOP_KIND));
     let Some(id) = latch.get_metadata(kind) else { return };
@@ -39,10 +46,12 @@ pub fn keep<'ctx>(latch: InstructionValue<'ctx>, marker: InstructionValue<'ctx>,
 /// The comparison, because ptxas knows no line for a jump that all threads take together; and not one of the same file,
 /// because it is then what the user wrote: the condition of a `while`, or of a `break`.
 pub fn place_latches(module: &Module<'_>) {
-    let kind = module.get_context().get_kind_id(LOOP_KIND);
+    let ids = LoopIds::new(module.get_context());
     for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
         for latch in latches(function) {
-            if let Some(place) = latch.get_metadata(kind).and_then(held) {
+            let held = ids.node(latch).and_then(held);
+            let named = || ids.read(latch).and_then(|named| at_keyword(latch, &named.site));
+            if let Some(place) = held.or_else(named) {
                 place.set(latch);
                 let condition = condition(latch);
                 let foreign = condition.filter(|&from| Place::of(from).and_then(Place::file) != place.file());
@@ -71,8 +80,12 @@ fn held(id: MetadataValue<'_>) -> Option<Place<'_>> {
 
 /// The marker's place with the keyword's line and column, if both are in one file.
 fn keyword<'ctx>(marker: InstructionValue<'ctx>, site: &Site) -> Option<Place<'ctx>> {
-    let place = Place::of(marker)?;
+    at_keyword(marker, site).or_else(|| Place::of(marker))
+}
+
+fn at_keyword<'ctx>(instruction: InstructionValue<'ctx>, site: &Site) -> Option<Place<'ctx>> {
+    let place = Place::of(instruction)?;
     let is_same_file = place.file().is_some_and(|file| Path::new(&file).ends_with(&site.file));
-    let context = marker.get_parent()?.get_context();
-    Some(if is_same_file { place.with_line(context, site.line, site.column) } else { place })
+    let context = instruction.get_parent()?.get_context();
+    is_same_file.then(|| place.with_line(context, site.line, site.column))
 }

@@ -56,7 +56,7 @@ fn terminators<'a, 'ctx>(
 fn is_hinted<'ctx>(ids: &LoopIds<'ctx>, graph: &FunctionGraph<'ctx>, forest: &LoopForest, id: LoopId) -> bool {
     match forest.get(id).latches[..] {
         [latch] if graph.ends_in_plain_jump(latch) => {
-            graph.terminator(latch).is_some_and(|terminator| ids.read_site(terminator).is_some())
+            graph.terminator(latch).is_some_and(|terminator| ids.read(terminator).is_some())
         }
         _ => false,
     }

@@ -111,6 +111,7 @@ fn table() -> impl IntoIterator<Item = (&'static str, Kernel)> {
         unroll::by_four_inclusive(Along(64));
         unroll::by_all(Along(8));
         unroll::by_four_early_exit(Along(64));
+        unroll::by_four_of_66(Along(66));
     }
 }
 

@@ -1,6 +1,6 @@
-//! The promise: by libNVVM a hint becomes what it becomes by LLVM's own backend, or the audit says that it did not.
+//! The promise: by libNVVM a hint becomes what it becomes by LLVM's own backend, for every shape of loop and in both modes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -8,11 +8,10 @@ use std::process::Command;
 
 use cargo_latch::audit::{Entry, audit};
 use cargo_latch::build::{BuildArgs, Builder, FpContract, HintMode, Profile, Route};
-use cargo_latch::setup::cuda::WHEEL_VERSION;
 use cargo_latch::setup::{self, Progress};
 use codegen_pass::report::Status;
 use emulator::{Arg, Config, Device, Module, Scalar, Shape};
-use latch_tests::{archs, audits, checkout, fixture, latch, shown};
+use latch_tests::{archs, audits, checkout, expected, fixture, latch, shown};
 
 /// libNVVM reads Rust's LLVM for these.
 const ARCHS: [&str; 2] = ["sm_100", "sm_120a"];
@@ -37,22 +36,34 @@ fn figures(entry: &Entry) -> BTreeMap<&str, Figures> {
     entry.kernels.iter().map(|kernel| (kernel.name.as_str(), of(kernel))).collect()
 }
 
-#[test]
-fn both_routes_have_the_same_table() {
-    for hints in [HintMode::Llvm, HintMode::Mir] {
-        let llc = by(Route::Llc, hints, Profile::Release, "nounroll");
-        let nvvm = by(Route::Nvvm, hints, Profile::Release, "nounroll");
-        for (llc, nvvm) in llc.iter().zip(&nvvm) {
-            assert_eq!((llc.route, nvvm.route), (Route::Llc, Route::Nvvm));
-            assert_eq!(figures(llc), figures(nvvm), "{}", llc.arch);
-            assert_eq!(llc.hints, nvvm.hints, "{}", llc.arch);
-            let found = figures(nvvm);
-            assert_eq!(found["taps_default"], (0, 0, 0, 8), "{}", llc.arch);
-            assert_eq!(found["taps_rolled"], (1, 1, 1, 2), "{}", llc.arch);
-            assert_eq!(found["rolled_in_device_fn"], (1, 1, 1, 1), "{}", llc.arch);
-            assert!(nvvm.hints.iter().all(|hint| hint.status == Status::Honoured), "{:?}", nvvm.hints);
+/// The hints of a package, and the loops and loads of its kernels, are the same by both routes.
+#[track_caller]
+fn same_table(package: &str, hints: HintMode) {
+    let llc = by(Route::Llc, hints, Profile::Release, package);
+    let nvvm = by(Route::Nvvm, hints, Profile::Release, package);
+    for (llc, nvvm) in llc.iter().zip(&nvvm) {
+        assert_eq!((llc.route, nvvm.route), (Route::Llc, Route::Nvvm));
+        assert_eq!(figures(llc), figures(nvvm), "{}", llc.arch);
+        assert_eq!(llc.hints, nvvm.hints, "{}", llc.arch);
+        assert!(nvvm.hints.iter().all(|hint| hint.status == Status::Honoured), "{:?}", nvvm.hints);
+        let expected = expected::of_sources(&checkout().join("kernels").join(package).join("src"));
+        let found = figures(nvvm);
+        for kernel in expected {
+            let (_, pragmas, loops, loads) = found[kernel.name.as_str()];
+            assert_eq!((loops, loads), (kernel.loops, kernel.loads), "{} on {}", kernel.name, nvvm.arch);
+            assert!(pragmas <= loops, "{} on {}", kernel.name, nvvm.arch);
         }
     }
+}
+
+#[test]
+fn both_routes_have_the_same_table_of_rolled_loops() {
+    [HintMode::Llvm, HintMode::Mir].map(|hints| same_table("nounroll", hints));
+}
+
+#[test]
+fn both_routes_have_the_same_table_of_unrolled_loops() {
+    [HintMode::Llvm, HintMode::Mir].map(|hints| same_table("unroll", hints));
 }
 
 #[test]
@@ -63,38 +74,6 @@ fn an_unoptimized_build_has_one_pragma_for_each_hinted_loop_and_assembles() {
         }
         assert!(entry.hints.iter().all(|hint| hint.status == Status::Honoured), "{:?}", entry.hints);
     }
-}
-
-/// Kernels with a loop under `#[unroll]` that libNVVM leaves in place: it does not see that the trip count is constant. Those
-/// of the version that Latch fetches; an installed toolkit may have another.
-const LEFT_BY_LIBNVVM: [&str; 5] =
-    ["slice_elements", "slices_in_step", "array_elements", "numbered_elements", "triangle_with_diagonal"];
-
-#[test]
-fn where_libnvvm_does_otherwise_the_audit_says_so() {
-    let builder = builder(HintMode::Llvm, Profile::Release, Route::Nvvm, FpContract::Off);
-    let version = &builder.tools.cuda.as_ref().expect("NVIDIA's tools are here").version;
-    let llc = by(Route::Llc, HintMode::Llvm, Profile::Release, "unroll");
-    for (llc, nvvm) in llc.iter().zip(&audits(&builder, "unroll", &ARCHS)) {
-        let (by_llc, by_nvvm) = (figures(llc), figures(nvvm));
-        let otherwise: BTreeSet<&str> = by_llc.keys().copied().filter(|name| by_llc[name] != by_nvvm[name]).collect();
-        let dropped: BTreeSet<&str> = dropped_but_kept(nvvm, llc).collect();
-        assert_eq!(otherwise, dropped, "{}", llc.arch);
-        if version == WHEEL_VERSION {
-            assert_eq!(dropped, BTreeSet::from(LEFT_BY_LIBNVVM), "{}", llc.arch);
-        }
-        assert_eq!(dropped_but_kept(llc, nvvm).count(), 0, "{}", llc.arch);
-    }
-}
-
-/// The functions with a hint that one entry has dropped, with a reason, and the other has kept.
-fn dropped_but_kept<'a>(one: &'a Entry, other: &'a Entry) -> impl Iterator<Item = &'a str> {
-    let pairs = one.hints.iter().zip(&other.hints);
-    let dropped = pairs.filter(|(one, other)| one.status == Status::Dropped && other.status == Status::Honoured);
-    dropped.flat_map(|(hint, _)| {
-        assert!(hint.reason.is_some(), "{hint:?}");
-        hint.instances.iter().map(|instance| instance.function.as_str())
-    })
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Which loops libNVVM has left of every hint, read from its own PTX.
 //!
 //! What libNVVM optimizes cannot be seen, and PTX has no loop IDs. So the module is compiled once more, with its
-//! instructions numbered ([`super::numbers`]). If that gives the same functions, labels, jumps, calls and pragmas, then what
+//! instructions numbered ([`crate::numbers`]). If that gives the same functions, labels, jumps, calls and pragmas, then what
 //! the numbers tell of its loops holds for the code that is kept. (Unoptimized code may differ in a load or a register: there
 //! libNVVM does not fuse what stands on different lines.)
 //!
-//! 1. A natural loop of the PTX is made of the loop of the module that its jumps back are part of. Where code was inlined,
-//!    a jump in no loop of the function inlined is part of the loop around the call, and so on outwards.
+//! 1. A natural loop of the PTX is made of the innermost loop of the module that all its jumps back are part of: what an inner
+//!    loop leaves behind where it was written out may jump back too. Where code was inlined, a jump in no loop of the function
+//!    inlined is part of the loop around the call, and so on outwards.
 //! 2. A loop around others is never made of the same loop as one of these, nor of one inside that: an empty latch may have
 //!    been folded into the inner loop, whose jump then ends both. So it is made of the first loop further out.
-//! 3. Of a loop that is unrolled N times, what takes the remaining iterations is no loop of the hint: it has each of the
+//! 3. Of a loop that libNVVM unrolls N times, what takes the remaining iterations is no loop of the hint: it has each of the
 //!    loop's instructions at most half as often as the main loop has.
 //!
 //! When it is wrong: jumps that libNVVM makes of several others have no number; the loop is then judged by the number that
@@ -17,7 +18,7 @@
 //! goes by what LLVM's own optimizer leaves, and says so.
 
 use super::listing::{self, Function, Kind, Place, Statement};
-use super::numbers::{Numbers, SourceLoop};
+use crate::numbers::{Numbers, SourceLoop};
 use codegen_pass::{Block, Dominators, Flow, HintKind, LoopForest, LoopId};
 use nounroll_metadata::SurvivingLoop;
 use std::collections::{BTreeMap, HashMap};
@@ -82,17 +83,18 @@ impl Origins<'_> {
         let latches = self.forest.get(id).latches.iter();
         let jumps =
             latches.filter_map(|&latch| self.function.statements(latch).last()).filter(|last| last.kind == Kind::Jump);
-        let places: Vec<Place> = jumps.filter_map(|jump| jump.place).collect();
-        let places = if places.is_empty() { self.places_inside(id) } else { places };
-        let mut votes: BTreeMap<SourceLoop, usize> = BTreeMap::new();
-        for place in places {
+        let free = |place: Place| {
             let outwards = self.outwards(place);
             let first_free = outwards.iter().rposition(|found| taken.contains(found)).map_or(0, |last| last + 1);
-            if let Some(found) = outwards.get(first_free) {
-                *votes.entry(*found).or_default() += 1;
+            outwards[first_free..].to_vec()
+        };
+        let jumps: Vec<Vec<SourceLoop>> = jumps.filter_map(|jump| jump.place).map(free).collect();
+        match jumps.split_first() {
+            Some((first, others)) => {
+                first.iter().copied().find(|found| others.iter().all(|around| around.contains(found)))
             }
+            None => most_frequent(self.places_inside(id).into_iter().filter_map(|place| free(place).first().copied())),
         }
-        votes.into_iter().max_by_key(|&(_, count)| count).map(|(found, _)| found)
     }
 
     /// The places in the loop, those in loops inside it aside.
@@ -120,6 +122,12 @@ impl Origins<'_> {
     }
 }
 
+fn most_frequent(loops: impl Iterator<Item = SourceLoop>) -> Option<SourceLoop> {
+    let mut votes: BTreeMap<SourceLoop, usize> = BTreeMap::new();
+    loops.for_each(|found| *votes.entry(found).or_default() += 1);
+    votes.into_iter().max_by_key(|&(_, count)| count).map(|(found, _)| found)
+}
+
 /// More calls inlined into one another than any program has.
 const MOST_CALLS: usize = 1000;
 
@@ -138,9 +146,9 @@ fn most_copies(function: &Function, forest: &LoopForest, id: LoopId) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::numbers::number;
     use super::super::testing::parse;
     use super::*;
+    use crate::numbers::number;
     use inkwell::context::Context;
 
     /// A function with a loop that runs `outer` times around one that runs `inner` times, both hinted, and one that calls it in
@@ -221,6 +229,20 @@ $L__BB0_3:
 	.loc 1 18 1
 	@%p3 bra $L__BB0_1;";
         assert_eq!(left(body), expected(&[(9, "1"), (1, "2"), (2, "3")]));
+    }
+
+    #[test]
+    fn what_an_inner_loop_leaves_behind_may_jump_back_for_the_one_around_it() {
+        let body = "
+$L__BB0_1:
+	.loc 1 5 1, function_name $s, inlined_at 1 15 1
+	ld.global.b32 %r2, [%rd1];
+	.loc 1 8 1, function_name $s, inlined_at 1 15 1
+	@%p1 bra $L__BB0_1;
+	@%p2 bra $L__BB0_1;
+	.loc 1 11 1, function_name $s, inlined_at 1 15 1
+	@%p3 bra $L__BB0_1;";
+        assert_eq!(left(body), expected(&[(1, "1")]));
     }
 
     #[test]

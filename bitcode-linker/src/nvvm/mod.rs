@@ -1,8 +1,17 @@
 //! The route by libNVVM, NVIDIA's own optimizer and code generation.
 //!
-//! libNVVM gets the module that the other route optimizes: linked, its hints resolved, and no pass run on it but the
-//! deletion of what no kernel reaches. [`adapt`] makes NVVM IR of a copy. libNVVM reads LLVM 22 for sm_100 and later; for
-//! older architectures it wants the IR of LLVM 7, which has typed pointers, and the error names the other route.
+//! libNVVM gets the linked module, its hints resolved, after LLVM has optimized it as on the other route, with two differences:
+//! a loop without hint is not unrolled, and nothing is made a vector. [`adapt`] makes NVVM IR of it. libNVVM reads LLVM 22 for
+//! sm_100 and later; for older architectures it wants the IR of LLVM 7, which has typed pointers, and the error names the other
+//! route.
+//!
+//! # Why LLVM goes first
+//! A hint should become the same on both routes. libNVVM unrolls by LLVM's metadata too, but it simplifies in another order and
+//! sees fewer trip counts: given the module as it was linked, it leaves the loops of five of the 44 kernels of `kernels/unroll`.
+//! Of LLVM's passes, `sroa` mends three of these, inlining before it a fourth, and nothing but unrolling itself the fifth (an
+//! inner bound that the outer loop makes constant). A list of these passes alone still differs on one of thirty hints of random
+//! nests; LLVM's usual one on half as many, most of which are loops that libNVVM unrolls afterwards beyond what was asked.
+//! Hinted loops come out of LLVM marked, so that libNVVM does not unroll them again.
 //!
 //! # Options
 //! | here | libNVVM |
@@ -17,10 +26,9 @@
 //! modules of more than one crate.
 //!
 //! # What is left of a hint
-//! The other route reads it from the loop IDs of the optimized module. libNVVM shows no such module, so the module is
+//! The other route reads it from the loop IDs of the optimized module. libNVVM shows no such module, so what it was given is
 //! compiled once more with numbered instructions, and its PTX tells which loop of it is made of which hinted one
-//! ([`evidence`]). Nothing is concluded from what LLVM's own optimizer would have done, unless numbering has changed the
-//! loops; no such case is known.
+//! ([`evidence`]). Nothing is concluded from what LLVM's own optimizer has left, unless numbering has changed the loops.
 
 mod adapt;
 mod atomics;
@@ -29,14 +37,14 @@ mod evidence;
 mod intrinsics;
 mod library;
 mod listing;
-mod numbers;
 mod overflow;
 
 pub use error::Error;
 
 use crate::args::{Args, Contraction, OptLevel};
 use crate::inputs::LLVM_MAJOR;
-use crate::ptx::settle_pragmas;
+use crate::numbers;
+use crate::ptx::{settle_jumps, settle_pragmas};
 use inkwell::module::Module;
 use library::{Failure, Library, Program};
 use nounroll_metadata::SurvivingLoop;
@@ -86,7 +94,7 @@ impl Compiler {
         let remarks =
             program.compile(&self.options).map_err(|failure| refused("cannot compile the module", failure))?;
         remark(&remarks);
-        program.ptx()
+        Ok(settle_jumps(&settle_pragmas(&program.ptx()?)))
     }
 
     /// The loops that are left of the hints of a module that was compiled to `ptx`. None where that cannot be told: the
@@ -97,7 +105,7 @@ impl Compiler {
         let changes = self.adapt(&numbered)?;
         // libNVVM may crash on what LLVM would refuse.
         numbered.verify().map_err(|message| Error::Numbers(message.to_string()))?;
-        let numbered = settle_pragmas(&self.ptx(&numbered, &changes)?);
+        let numbered = self.ptx(&numbered, &changes)?;
         Ok(evidence::loops_left(&numbers, &numbered, ptx))
     }
 }

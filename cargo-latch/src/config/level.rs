@@ -40,8 +40,10 @@ pub enum ReasonKind {
     Conflict,
     /// The optimizer deleted the loop.
     Deleted,
-    /// The trip count is no constant.
+    /// The trip count is known at run time only.
     TripCount,
+    /// Unrolled, the loop would be larger than LLVM's limit.
+    TooLarge,
     /// A call that all threads make together stands in the way.
     Convergent,
     /// LLVM made another number of copies.
@@ -52,24 +54,28 @@ pub enum ReasonKind {
     Lost,
     /// The loop is in no kernel.
     NotCompiled,
+    /// The build does not optimize, and so unrolls nothing.
+    Unoptimized,
     /// Any other.
     Other,
 }
 
 impl ReasonKind {
     /// Every kind.
-    pub const ALL: [ReasonKind; 12] = [
+    pub const ALL: [ReasonKind; 14] = [
         ReasonKind::NeverRepeats,
         ReasonKind::Unreachable,
         ReasonKind::Shape,
         ReasonKind::Conflict,
         ReasonKind::Deleted,
         ReasonKind::TripCount,
+        ReasonKind::TooLarge,
         ReasonKind::Convergent,
         ReasonKind::Copies,
         ReasonKind::MachineCode,
         ReasonKind::Lost,
         ReasonKind::NotCompiled,
+        ReasonKind::Unoptimized,
         ReasonKind::Other,
     ];
 
@@ -82,11 +88,13 @@ impl ReasonKind {
             ReasonKind::Conflict => "conflict",
             ReasonKind::Deleted => "deleted",
             ReasonKind::TripCount => "trip-count",
+            ReasonKind::TooLarge => "too-large",
             ReasonKind::Convergent => "convergent",
             ReasonKind::Copies => "copies",
             ReasonKind::MachineCode => "machine-code",
             ReasonKind::Lost => "lost",
             ReasonKind::NotCompiled => "not-compiled",
+            ReasonKind::Unoptimized => "unoptimized",
             ReasonKind::Other => "other",
         }
     }
@@ -111,11 +119,13 @@ pub struct HintTable {
     conflict: Option<Level>,
     deleted: Option<Level>,
     trip_count: Option<Level>,
+    too_large: Option<Level>,
     convergent: Option<Level>,
     copies: Option<Level>,
     machine_code: Option<Level>,
     lost: Option<Level>,
     not_compiled: Option<Level>,
+    unoptimized: Option<Level>,
     other: Option<Level>,
 }
 
@@ -133,11 +143,13 @@ impl HintTable {
             ReasonKind::Conflict => self.conflict,
             ReasonKind::Deleted => self.deleted,
             ReasonKind::TripCount => self.trip_count,
+            ReasonKind::TooLarge => self.too_large,
             ReasonKind::Convergent => self.convergent,
             ReasonKind::Copies => self.copies,
             ReasonKind::MachineCode => self.machine_code,
             ReasonKind::Lost => self.lost,
             ReasonKind::NotCompiled => self.not_compiled,
+            ReasonKind::Unoptimized => self.unoptimized,
             ReasonKind::Other => self.other,
         }
     }
@@ -151,11 +163,12 @@ pub struct HintLevels {
 }
 
 impl HintLevels {
-    /// The level of a reason. The command line's holds for every dropped hint. A hint that no kernel contains was not
-    /// dropped: it is told of where the file asks for it, and the command line can only lower that.
+    /// The level of a reason. The command line's holds for every dropped hint. Of a hint that no kernel contains nothing was
+    /// dropped, and a build that unrolls nothing is as it should be: these are told of where the file asks for it, and the
+    /// command line can only lower that.
     pub fn of(&self, kind: ReasonKind) -> Level {
-        if kind == ReasonKind::NotCompiled {
-            let asked = self.table.not_compiled.unwrap_or(Level::Allow);
+        if matches!(kind, ReasonKind::NotCompiled | ReasonKind::Unoptimized) {
+            let asked = self.table.own(kind).unwrap_or(Level::Allow);
             return self.command_line.map_or(asked, |level| level.min(asked));
         }
         let in_file = || self.table.own(kind).or(self.table.level);
@@ -203,6 +216,7 @@ mod tests {
         let levels = HintTable::default().levels(None);
         assert_eq!(levels.of(ReasonKind::Deleted), Level::Deny);
         assert_eq!(levels.of(ReasonKind::NotCompiled), Level::Allow);
+        assert_eq!(levels.of(ReasonKind::Unoptimized), Level::Allow);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Why hints were not honoured: from the texts of the reports to the kinds that levels know, and what to do about each.
 //!
-//! The linker's report carries a reason as text. Those of the analysis are known one by one; of the linker's own, a few words
-//! tell them apart. A text that fits none is of the kind `other`, whose level is that of all.
+//! The linker's report carries a reason as text. Those of the analysis and of the linker are known one by one. A text that is
+//! none of them is of the kind `other`, whose level is that of all.
 
 use codegen_pass::DropReason;
+use codegen_pass::report::reason;
 
 use crate::config::ReasonKind;
 
@@ -16,23 +17,26 @@ pub const UNUSED: &str = "no kernel reaches the loop: its function is never used
 /// A hint on a loop that runs while compiling.
 pub const IN_CONST: &str = "the loop is evaluated while compiling, where a hint has no meaning";
 
-/// Words by which the linker's own reasons are known, the more special ones first.
-const WORDS: [(&str, ReasonKind); 8] = [
+/// The texts of the other reasons, or how they end.
+const ENDS: [(&str, ReasonKind); 11] = [
     (LOST, ReasonKind::Lost),
     (NOT_IN_MACHINE_CODE, ReasonKind::MachineCode),
     (UNUSED, ReasonKind::NotCompiled),
     (IN_CONST, ReasonKind::NotCompiled),
-    ("convergent", ReasonKind::Convergent),
-    ("deleted the loop", ReasonKind::Deleted),
-    ("trip count", ReasonKind::TripCount),
-    ("copies", ReasonKind::Copies),
+    (reason::DELETED, ReasonKind::Deleted),
+    (reason::UNOPTIMIZED, ReasonKind::Unoptimized),
+    (reason::RUN_TIME, ReasonKind::TripCount),
+    (reason::TOO_LARGE, ReasonKind::TooLarge),
+    (reason::CONVERGENT, ReasonKind::Convergent),
+    (reason::COPIES, ReasonKind::Copies),
+    (reason::UNSAID, ReasonKind::Other),
 ];
 
 /// The kind of a reason.
 pub fn kind(reason: &str) -> ReasonKind {
     let of_analysis = DropReason::ALL.into_iter().find(|known| known.to_string() == reason).map(ReasonKind::from);
-    let by_words = || WORDS.iter().find(|(words, _)| reason.contains(words)).map(|(_, kind)| *kind);
-    of_analysis.or_else(by_words).unwrap_or(ReasonKind::Other)
+    let other = || ENDS.iter().find(|(end, _)| reason.ends_with(end)).map(|(_, kind)| *kind);
+    of_analysis.or_else(other).unwrap_or(ReasonKind::Other)
 }
 
 /// What to do about a reason.
@@ -48,13 +52,15 @@ pub fn help(reason: &str) -> Option<&'static str> {
         ReasonKind::TripCount => Some(
             "bounds that are constants, const generics included, can be unrolled fully; for others, `#[unroll(N)]` makes N copies",
         ),
+        ReasonKind::TooLarge => {
+            Some("`#[unroll(N)]` makes a loop of N copies; or give the loop fewer turns or a smaller body")
+        }
         ReasonKind::Convergent => Some(
             "LLVM makes no remainder loop around a call that all threads of a warp make together, such as a barrier or a \
              shuffle: make the trip count a constant, or take the call out of the loop",
         ),
-        ReasonKind::Copies => {
-            Some("LLVM cuts the number of copies down where a loop's size or trip count allows no more: ask for fewer")
-        }
+        ReasonKind::Copies => Some("ask for as many, or give the loop a trip count that the number of copies divides"),
+        ReasonKind::Unoptimized => Some("a release build unrolls it"),
         ReasonKind::MachineCode => Some(
             "the optimized LLVM IR and the PTX have the loop; `cargo latch inspect KERNEL --emit hints` shows the way",
         ),
@@ -74,8 +80,12 @@ mod tests {
     #[test]
     fn every_reason_has_its_kind_and_its_help() {
         let own = [
-            "the optimizer deleted the loop: nothing is left to keep rolled",
-            "the loop is still there after optimization: its trip count is no constant",
+            reason::DELETED,
+            reason::UNOPTIMIZED,
+            reason::RUN_TIME,
+            reason::TOO_LARGE,
+            reason::CONVERGENT,
+            &reason::copies(2, 4),
             NOT_IN_MACHINE_CODE,
             LOST,
             UNUSED,
@@ -91,7 +101,8 @@ mod tests {
 
     #[test]
     fn an_unknown_reason_is_of_no_kind() {
-        assert_eq!(kind("the moon is full"), ReasonKind::Other);
-        assert_eq!(help("the moon is full"), None);
+        for unknown in ["the moon is full", reason::UNSAID] {
+            assert_eq!((kind(unknown), help(unknown)), (ReasonKind::Other, None));
+        }
     }
 }

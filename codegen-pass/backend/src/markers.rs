@@ -6,8 +6,7 @@
 
 use crate::constants::{self, Assignments};
 use crate::rewrite::COPY;
-use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, MARKER_CRATE, Marker, Role, Site, SiteId};
-use rustc_data_structures::fx::FxIndexSet;
+use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, MARKER_CRATE, Marker, Role, Site, SiteId, number_sites};
 use rustc_middle::mir::{BasicBlock, Body, ConstOperand, Operand, SourceInfo, TerminatorKind, traversal};
 use rustc_middle::ty::TyCtxt;
 use rustc_span::Spanned;
@@ -22,7 +21,7 @@ pub struct Markers<'a, 'tcx> {
     /// Whether each marker is a copy that an earlier run of the pass put into a latch.
     copies: Vec<bool>,
     /// The source sites; the position is the [`SiteId`].
-    sites: FxIndexSet<&'tcx str>,
+    sites: Vec<Site>,
     /// Markers whose site cannot be read, and why.
     pub unreadable: Vec<(SourceInfo, String)>,
 }
@@ -43,7 +42,7 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
             list: Vec::new(),
             arguments: Vec::new(),
             copies: Vec::new(),
-            sites: FxIndexSet::default(),
+            sites: Vec::new(),
             unreadable: Vec::new(),
         };
         if body.basic_blocks.iter().all(|block| Call::of(tcx, &block.terminator().kind).is_none()) {
@@ -55,7 +54,15 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
                 markers.add(tcx, body, &assignments, block, call);
             }
         }
+        markers.number();
         markers
+    }
+
+    /// The sites in their own order, like the link stage, instead of that of the blocks.
+    fn number(&mut self) {
+        let ids = number_sites(self.sites.iter().cloned());
+        self.list.iter_mut().for_each(|marker| marker.site = ids[&self.sites[marker.site.0 as usize]]);
+        self.sites = ids.into_keys().collect();
     }
 
     fn add(
@@ -68,8 +75,10 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
     ) {
         let constant = |at: usize| assignments.constant(body, &call.arguments.get(at)?.node);
         match read_site(tcx, constant(0)) {
-            Ok((site, text)) => {
-                let id = SiteId(u32::try_from(self.sites.insert_full(text).0).expect("fewer sites than blocks"));
+            Ok((site, named)) => {
+                // One site for each marker, until all are known.
+                let id = SiteId(u32::try_from(self.sites.len()).expect("fewer markers than blocks"));
+                self.sites.push(named);
                 self.list.push(Marker { block: Block::new(block.index()), role: call.role, site: id });
                 self.arguments.push(constant(1).map(|factor| Arguments { site, factor }));
                 self.copies.push(call.is_copy);
@@ -89,8 +98,8 @@ impl<'a, 'tcx> Markers<'a, 'tcx> {
     }
 
     /// The source site of the marker at a position of [`Markers::list`].
-    pub fn site(&self, at: usize) -> &'tcx str {
-        self.sites[self.list[at].site.0 as usize]
+    pub fn site(&self, at: usize) -> &Site {
+        &self.sites[self.list[at].site.0 as usize]
     }
 }
 
@@ -126,10 +135,10 @@ fn role(tcx: TyCtxt<'_>, function: DefId) -> Option<Role> {
 fn read_site<'a, 'tcx>(
     tcx: TyCtxt<'tcx>,
     argument: Option<&'a ConstOperand<'tcx>>,
-) -> Result<(&'a ConstOperand<'tcx>, &'tcx str), String> {
+) -> Result<(&'a ConstOperand<'tcx>, Site), String> {
     let read = argument.and_then(|constant| Some((constant, constants::text(tcx, constant)?)));
     let (constant, text) =
         read.ok_or("a loop hint's marker does not name its site by a constant: only the attributes may call markers")?;
-    let _: Site = text.parse().map_err(|error| format!("{error}"))?;
-    Ok((constant, text))
+    let site = text.parse().map_err(|error| format!("{error}"))?;
+    Ok((constant, site))
 }

@@ -10,7 +10,7 @@
 use crate::markers::Markers;
 use crate::pass::Settled;
 use crate::rewrite::Plan;
-use codegen_pass::{DropReason, HintKind, MirLoop, Site, TRACE_CFG};
+use codegen_pass::{DropReason, MirLoop, Site, TRACE_CFG};
 use rustc_errors::{Diag, EmissionGuarantee};
 use rustc_middle::mir::{Body, SourceInfo, SourceScope};
 use rustc_middle::ty::TyCtxt;
@@ -123,8 +123,7 @@ pub fn dropped<'tcx>(
     if level == Level::Allow || told_elsewhere(tcx, body, place.scope, site, reason) {
         return;
     }
-    let kind = site.parse::<Site>().map_or(HintKind::Nounroll, |site| site.kind);
-    let text = format!("`#[{kind}]` was not honoured: {reason}");
+    let text = format!("`#[{}]` was not honoured: {reason}", site.kind);
     level.emit(tcx, loop_span(place.span), text, function_note(tcx, body, place), Some(reason.help()));
 }
 
@@ -136,7 +135,7 @@ pub fn trace<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, settled: &Settled<'_, '
     }
     let function = with_no_trimmed_paths!(tcx.def_path_str(body.source.def_id()));
     for (hinted, latch) in &plan.settled {
-        let Ok(site) = settled.markers.site(hinted.marker).parse() else { continue };
+        let site = settled.markers.site(hinted.marker).clone();
         let found = settled.forest.get(hinted.id);
         let back_edges = found.latches.iter().map(|latch| latch.index()).collect();
         let (header, latch) = (found.header.index(), latch.index());
@@ -164,7 +163,7 @@ fn told_elsewhere<'tcx>(
     tcx: TyCtxt<'tcx>,
     body: &Body<'tcx>,
     scope: SourceScope,
-    site: &str,
+    site: &Site,
     reason: DropReason,
 ) -> bool {
     let Some(function) = inlined_from(body, scope) else { return false };

@@ -1,16 +1,18 @@
 //! Every instruction of a module gets a line number of its own.
 //!
-//! Line numbers are what libNVVM carries through its optimizer to its PTX, and they do not change what it does. So the
-//! numbers tell of which instruction a piece of PTX was made, and [`Numbers`] of which loop that was a part.
+//! Line numbers are what optimizers carry along, LLVM's to its remarks and libNVVM's to its PTX, and they do not change what is
+//! done. So the numbers tell of which instruction something was made or said, and [`Numbers`] of which loop that was a part.
+//!
+//! Loops that LLVM has made of one ([`nounroll_metadata::whole`]) count as one.
 
-use codegen_pass::{Block, LoopForest};
+use codegen_pass::{Block, LoopForest, LoopId};
 use inkwell::debug_info::{
     AsDIScope, DIFile, DIFlags, DIFlagsConstants, DISubroutineType, DWARFEmissionKind, DWARFSourceLanguage,
     DebugInfoBuilder, debug_metadata_version,
 };
 use inkwell::module::{FlagBehavior, Module};
 use inkwell::values::FunctionValue;
-use nounroll_metadata::{FunctionGraph, SurvivingLoop, surviving_loops};
+use nounroll_metadata::{FunctionGraph, LoopIds, SurvivingLoop, surviving_loops, whole};
 use std::collections::HashMap;
 
 /// The flag without which LLVM drops debug information.
@@ -48,9 +50,13 @@ impl Numbers {
     }
 }
 
-/// Numbers the instructions of a module whose hints are resolved. The debug information that it had is lost.
+/// Numbers the instructions of a module whose hints are resolved. The debug information that it had is lost, and blocks without
+/// name get one.
 pub fn number(module: &Module<'_>) -> Numbers {
     module.strip_debug_info();
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
+    // LLVM makes the names differ.
+    blocks.filter(|block| block.get_name().is_empty()).for_each(|block| block.set_name("block"));
     let hints = surviving_loops(module).into_iter();
     let hints = hints.map(|found| ((found.function.clone(), found.header.clone()), found)).collect();
     let mut work = Work::new(module, hints);
@@ -67,6 +73,7 @@ struct Work<'ctx> {
     no_types: DISubroutineType<'ctx>,
     /// By function and header.
     hints: HashMap<(String, String), SurvivingLoop>,
+    ids: LoopIds<'ctx>,
     numbers: Numbers,
 }
 
@@ -97,7 +104,8 @@ impl<'ctx> Work<'ctx> {
         );
         let file = unit.get_file();
         let no_types = builder.create_subroutine_type(file, None, &[], DIFlags::ZERO);
-        Work { builder, file, no_types, hints, numbers: Numbers::default() }
+        let ids = LoopIds::new(module.get_context());
+        Work { builder, file, no_types, hints, ids, numbers: Numbers::default() }
     }
 
     fn add_function(&mut self, function: FunctionValue<'ctx>) {
@@ -118,10 +126,10 @@ impl<'ctx> Work<'ctx> {
         function.set_subprogram(scope);
         let graph = FunctionGraph::new(function);
         let forest = LoopForest::of(&graph);
-        let first = self.add_loops(&name, &graph, &forest);
+        let loops = self.add_loops(&name, &graph, &forest);
         let context = function.get_type().get_context();
         for (at, block) in graph.llvm_blocks().iter().enumerate() {
-            let innermost = forest.innermost(Block::new(at)).map(|id| SourceLoop(first + id.index()));
+            let innermost = forest.innermost(Block::new(at)).map(|id| loops[id.index()]);
             for instruction in block.get_instructions() {
                 self.numbers.innermost.push(innermost);
                 let number = self.numbers.innermost.len() as u32;
@@ -132,14 +140,21 @@ impl<'ctx> Work<'ctx> {
         }
     }
 
-    /// Adds a function's loops; the place of the first.
-    fn add_loops(&mut self, function: &str, graph: &FunctionGraph<'ctx>, forest: &LoopForest) -> usize {
+    /// Adds a function's loops.
+    fn add_loops(&mut self, function: &str, graph: &FunctionGraph<'ctx>, forest: &LoopForest) -> Vec<SourceLoop> {
         let first = self.numbers.parents.len();
-        for found in forest.loops() {
-            let header = graph.llvm_block(found.header).get_name().to_string_lossy().into_owned();
-            self.numbers.parents.push(found.parent.map(|parent| SourceLoop(first + parent.index())));
+        let whole = |id: LoopId| SourceLoop(first + whole(&self.ids, graph, forest, id).index());
+        let loops: Vec<SourceLoop> = forest.ids().map(whole).collect();
+        for id in forest.ids() {
+            let header = graph.llvm_block(forest.get(id).header).get_name().to_string_lossy().into_owned();
+            let around = |id: LoopId| forest.get(id).parent;
+            let mut parent = around(id);
+            while let Some(same) = parent.filter(|parent| loops[parent.index()] == loops[id.index()]) {
+                parent = around(same);
+            }
+            self.numbers.parents.push(parent.map(|parent| loops[parent.index()]));
             self.numbers.hints.push(self.hints.get(&(function.to_owned(), header)).cloned());
         }
-        first
+        loops
     }
 }
