@@ -113,7 +113,7 @@ fn by_llvm(
     if args.fp_contract == Contraction::On {
         contraction::allow(module);
     }
-    let untouched = before.wants_unrolling().then(|| module.clone());
+    let untouched = before.has_loops().then(|| module.clone());
     gpu.optimize(session, module, Unrolling::Any)?;
     tracing::debug!("optimized");
     verify(module, "after optimization")?;
@@ -140,7 +140,7 @@ fn by_libnvvm(
     module: &Module<'_>,
     before: BeforeOptimization,
 ) -> Result<Made, Error> {
-    let untouched = before.wants_unrolling().then(|| module.clone());
+    let untouched = before.has_loops().then(|| module.clone());
     if args.optimize != OptLevel::None {
         gpu.optimize(session, module, Unrolling::Hinted)?;
         verify(module, "after optimization")?;

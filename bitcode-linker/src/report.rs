@@ -1,6 +1,6 @@
 //! The report: what became of every hint and every kernel.
 
-use crate::why::{Left, Reasons};
+use crate::why::{Left, Merged, Reasons};
 use crate::{calls::CallGraph, merge, ptx};
 use codegen_pass::report::{HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, Status, reason};
 use codegen_pass::{HintKind, Site};
@@ -31,18 +31,20 @@ impl BeforeOptimization {
         BeforeOptimization { hints, marked_latches, is_optimized }
     }
 
-    /// Is there a loop to unroll?
-    pub fn wants_unrolling(&self) -> bool {
-        self.hints.iter().any(|(site, hint)| site.kind == HintKind::Unroll && !hint.loops.is_empty())
+    /// Has any loop a hint?
+    pub fn has_loops(&self) -> bool {
+        self.hints.iter().any(|(_, hint)| !hint.loops.is_empty())
     }
 
     /// Does what is left of some hint ask for a reason?
     pub fn is_open(&self, left: &[SurvivingLoop]) -> bool {
         let is_open = |(site, hint): &(Site, HintRecord)| {
-            hint.status == Status::Honoured && site.kind == HintKind::Unroll && {
-                let mut own = own(site, hint, left);
-                own.any(|left| hint.factor == 0 || !left.is_unrolled || left.is_convergent)
-            }
+            let mut own = own(site, hint, left).peekable();
+            hint.status == Status::Honoured
+                && match site.kind {
+                    HintKind::Nounroll => own.peek().is_none(),
+                    HintKind::Unroll => own.any(|left| hint.factor == 0 || !left.is_unrolled || left.is_convergent),
+                }
         };
         self.hints.iter().any(is_open)
     }
@@ -57,11 +59,20 @@ impl BeforeOptimization {
     ) -> LinkReport {
         for (site, hint) in &mut self.hints {
             let own: Vec<&SurvivingLoop> = own(site, hint, left).collect();
-            let reason = judge(site, hint, &own, self.is_optimized, reasons.get(site, &hint.symbol));
             hint.left = own
                 .iter()
                 .map(|left| LeftLoop { symbol: left.function.clone(), header: left.header.clone() })
                 .collect();
+            let merged = reasons.merged(site, &hint.symbol).filter(|_| own.is_empty());
+            if let Some(Merged { symbol, header, .. }) = merged.filter(|merged| merged.is_rolled) {
+                hint.left.push(LeftLoop { symbol: symbol.clone(), header: header.clone() });
+            }
+            let reason = match site.kind {
+                HintKind::Nounroll if !hint.left.is_empty() => None,
+                HintKind::Nounroll if merged.is_some() => Some(reason::MERGED.to_owned()),
+                HintKind::Nounroll => Some(reason::DELETED.to_owned()),
+                HintKind::Unroll => judge(hint.factor, &own, self.is_optimized, reasons.left(site, &hint.symbol)),
+            };
             if let Some(reason) = reason.filter(|_| hint.status == Status::Honoured) {
                 hint.status = Status::Dropped;
                 hint.reason = Some(reason);
@@ -120,29 +131,20 @@ fn kernel_sums(module: &Module<'_>, count: impl Fn(&str) -> usize) -> Vec<(Strin
     merge::kernels(module).map(|kernel| sum(kernel.get_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Holds what is left against what was asked for: why the hint was not honoured, if so. `why` is what LLVM says.
-fn judge(
-    site: &Site,
-    hint: &HintRecord,
-    left: &[&SurvivingLoop],
-    is_optimized: bool,
-    why: Option<Left>,
-) -> Option<String> {
-    let as_asked = match (site.kind, hint.factor) {
-        (HintKind::Nounroll, _) if left.is_empty() => return Some(reason::DELETED.to_owned()),
-        (HintKind::Nounroll, _) => true,
-        (HintKind::Unroll, 0) => left.is_empty(),
-        (HintKind::Unroll, _) => left
-            .iter()
-            .all(|left| left.is_unrolled && !(left.is_convergent && matches!(why, Some(Left::Convergent { .. })))),
-    };
-    match why {
-        _ if as_asked => None,
-        _ if !is_optimized => Some(reason::UNOPTIMIZED.to_owned()),
-        Some(Left::RunTime) => Some(reason::RUN_TIME.to_owned()),
-        Some(Left::TooLarge) => Some(reason::TOO_LARGE.to_owned()),
-        Some(Left::Convergent { copies: 1 }) => Some(reason::CONVERGENT.to_owned()),
-        Some(Left::Convergent { copies }) => Some(reason::copies(copies, hint.factor)),
-        None => Some(reason::UNSAID.to_owned()),
+/// Holds what is left against the copies asked for: why the hint was not honoured, if so. `why` is what LLVM says.
+fn judge(factor: u64, left: &[&SurvivingLoop], is_optimized: bool, why: Option<Left>) -> Option<String> {
+    let is_cut = matches!(why, Some(Left::Convergent { .. }));
+    let is_as_asked = |left: &&SurvivingLoop| factor != 0 && left.is_unrolled && !(left.is_convergent && is_cut);
+    if left.iter().all(is_as_asked) {
+        return None;
     }
+    let reason = match why {
+        _ if !is_optimized => reason::UNOPTIMIZED,
+        Some(Left::RunTime) => reason::RUN_TIME,
+        Some(Left::TooLarge) => reason::TOO_LARGE,
+        Some(Left::Convergent { copies: 1 }) => reason::CONVERGENT,
+        Some(Left::Convergent { copies }) => return Some(reason::copies(copies, factor)),
+        None => reason::UNSAID,
+    };
+    Some(reason.to_owned())
 }

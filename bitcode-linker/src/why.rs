@@ -1,8 +1,13 @@
-//! Why LLVM left a loop that a hint wants unrolled.
+//! Why LLVM left a loop that a hint wants unrolled, and what became of one that should have stayed.
 //!
-//! LLVM's optimizer says it in remarks, which name a place in the source, and nothing else by which a loop could be known. So
-//! this optimizes the module once more, with its instructions numbered as if the numbers were lines ([`crate::numbers`]), and
-//! reads the remarks. It is done for the message alone, and only where there is something to explain.
+//! 1. LLVM's optimizer says why it does not unroll in remarks, which name a place in the source, and nothing else by which a loop
+//!    could be known.
+//! 2. It can make one loop of two: where an inner loop starts with nothing before it in the outer one's turn, as in
+//!    `while a { loop { …; if b { break } } }`, the condition of either may send it back to the same place. The loop then has
+//!    the ID of one of them, and it may be the one without hint. It is known by its jumps back, of which one is the inner loop's.
+//!
+//! For both, this optimizes the module once more, with its instructions numbered as if the numbers were lines
+//! ([`crate::numbers`]). It is done for the message alone, and only where there is something to explain.
 //!
 //! When it is wrong: LLVM may say nothing; then no reason is known. A loop that was inlined at several places has the reason
 //! that was given first.
@@ -11,8 +16,9 @@ use crate::numbers::{self, Numbers};
 use crate::session::Session;
 use crate::target::{Gpu, Unrolling};
 use crate::{Error, verify};
-use codegen_pass::Site;
+use codegen_pass::{Block, Flow, HintKind, LoopForest, LoopId, MergeLatches, Site};
 use inkwell::module::Module;
+use inkwell::values::{FunctionValue, InstructionValue};
 use nounroll_metadata::{FunctionGraph, LoopIds, ffi, hold};
 use std::collections::HashMap;
 
@@ -30,9 +36,26 @@ pub enum Left {
     },
 }
 
-/// The reasons by site and function, as far as LLVM gives any.
+/// The loop that a hinted one was made one with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Merged {
+    /// The symbol of the function that it stands in.
+    pub symbol: String,
+    /// The header's name in LLVM's text.
+    pub header: String,
+    /// Does its ID keep it rolled?
+    pub is_rolled: bool,
+}
+
+/// A hint in a function, by site and symbol.
+type Key = (Site, String);
+
+/// What there is to explain, as far as LLVM tells.
 #[derive(Default)]
-pub struct Reasons(HashMap<(Site, String), Left>);
+pub struct Reasons {
+    left: HashMap<Key, Left>,
+    merged: HashMap<Key, Merged>,
+}
 
 impl Reasons {
     /// Asks LLVM about a module whose hints are resolved and that was not optimized. It is of no use afterwards.
@@ -42,17 +65,70 @@ impl Reasons {
         verify(module, "with its instructions numbered")?;
         let (done, remarks) = session.listen(|| gpu.optimize(session, module, unrolling));
         done?;
-        let mut reasons = HashMap::new();
+        let mut reasons = Reasons::default();
         for (hint, left) in remarks.iter().filter_map(|remark| read(&numbers, remark)) {
-            reasons.entry(hint).or_insert(left);
+            reasons.left.entry(hint).or_insert(left);
         }
-        Ok(Reasons(reasons))
+        for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
+            for (hint, merged) in merged(&numbers, function) {
+                reasons.merged.entry(hint).or_insert(merged);
+            }
+        }
+        Ok(reasons)
     }
 
-    /// The reason for a hint in a function.
-    pub fn get(&self, site: &Site, symbol: &str) -> Option<Left> {
-        self.0.get(&(site.clone(), symbol.to_owned())).copied()
+    /// Why a loop is left of the hint in a function.
+    pub fn left(&self, site: &Site, symbol: &str) -> Option<Left> {
+        self.left.get(&(site.clone(), symbol.to_owned())).copied()
     }
+
+    /// What the hint's loop was made one with.
+    pub fn merged(&self, site: &Site, symbol: &str) -> Option<&Merged> {
+        self.merged.get(&(site.clone(), symbol.to_owned()))
+    }
+}
+
+/// The loops of an optimized function that jump back by what was a jump of another one that is to stay.
+fn merged(numbers: &Numbers, function: FunctionValue<'_>) -> Vec<(Key, Merged)> {
+    let ids = LoopIds::new(function.get_type().get_context());
+    let graph = FunctionGraph::new(function);
+    let flow = Flow::of(&graph);
+    let forest = LoopForest::of(&graph);
+    let mut found = Vec::new();
+    for id in forest.ids() {
+        let is_rolled = ends(&graph, &forest, id).any(|end| ids.forbids_unrolling(end));
+        let header = graph.llvm_block(forest.get(id).header).get_name().to_string_lossy().into_owned();
+        let symbol = function.get_name().to_string_lossy().into_owned();
+        let merged = Merged { symbol, header, is_rolled };
+        let jumps = jumps_back(&graph, &flow, &forest, id).into_iter().filter_map(ffi::Place::of);
+        let hints = jumps.filter_map(|place| numbers.hint(numbers.innermost(place.line())?));
+        let hints = hints.filter(|hint| hint.site.kind == HintKind::Nounroll);
+        found.extend(hints.map(|hint| ((hint.site.clone(), hint.origin.clone()), merged.clone())));
+    }
+    found
+}
+
+fn ends<'a, 'ctx>(
+    graph: &'a FunctionGraph<'ctx>,
+    forest: &'a LoopForest,
+    id: LoopId,
+) -> impl Iterator<Item = InstructionValue<'ctx>> + 'a {
+    forest.get(id).latches.iter().filter_map(|&latch| graph.terminator(latch))
+}
+
+/// The conditional jumps that lead back to a loop's header, through a latch that only jumps too.
+fn jumps_back<'ctx>(
+    graph: &FunctionGraph<'ctx>,
+    flow: &Flow,
+    forest: &LoopForest,
+    id: LoopId,
+) -> Vec<InstructionValue<'ctx>> {
+    let from = |latch: Block| -> Vec<Block> {
+        if graph.ends_in_plain_jump(latch) { flow.predecessors(latch).to_vec() } else { vec![latch] }
+    };
+    let blocks = forest.get(id).latches.iter().flat_map(|&latch| from(latch));
+    let inside = blocks.filter(|&block| forest.contains(id, block) && !graph.ends_in_plain_jump(block));
+    inside.filter_map(|block| graph.terminator(block)).collect()
 }
 
 /// Gives every hinted loop's ID the number of its latch: LLVM speaks of a loop by the place in its ID first.

@@ -82,6 +82,8 @@ pub struct KernelRecord {
 pub mod reason {
     /// No loop is left of one that is to stay.
     pub const DELETED: &str = "the optimizer deleted the loop: nothing is left to keep rolled";
+    /// A loop that is to stay has become one with another, which has no hint.
+    pub const MERGED: &str = "the optimizer made one loop of it and the one around it, which has no hint";
     /// A loop is left because LLVM was not asked to optimize.
     pub const UNOPTIMIZED: &str = "the build is not optimized (`opt-level = 0`), and nothing is unrolled there";
     /// A loop is left whose trip count LLVM does not know.

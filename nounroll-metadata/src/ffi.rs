@@ -17,9 +17,9 @@ use inkwell::llvm_sys::core::{
     LLVMSetMetadata, LLVMSetSuccessor, LLVMTypeOf, LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{
-    LLVMDIBuilderCreateDebugLocation, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetScope,
-    LLVMDIScopeGetFile, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc, LLVMMetadataKind,
-    LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode,
+    LLVMDIBuilderCreateDebugLocation, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine,
+    LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMGetMetadataKind, LLVMInstructionGetDebugLoc,
+    LLVMInstructionSetDebugLoc, LLVMMetadataKind, LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode,
 };
 use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
 use inkwell::values::{
@@ -275,6 +275,12 @@ impl<'ctx> Place<'ctx> {
 
     fn new(raw: LLVMMetadataRef) -> Option<Place<'ctx>> {
         (!raw.is_null()).then_some(Place { raw, context: PhantomData })
+    }
+
+    /// The line, from 1; 0 where it is none in particular.
+    pub fn line(self) -> u32 {
+        // SAFETY: the location is live.
+        unsafe { LLVMDILocationGetLine(self.raw) }
     }
 
     /// Another line of the same file and function.

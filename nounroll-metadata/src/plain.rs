@@ -11,8 +11,12 @@
 //! So does every switch in a loop, although it is no latch: where LLVM turns a switch into a comparison, it drops the ID,
 //! and with it the hint of a latch that was folded into the switch before.
 //!
-//! What this cannot prevent: an outer loop that does nothing before the inner one starts can be made one loop with it. LLVM
-//! takes the ID of either then; where it takes the plain one, the hint counts as dropped.
+//! What this cannot prevent: an outer loop whose turn starts with the inner loop can be made one loop with it, as in
+//! `while a { loop { …; if b { break } } }`. LLVM takes the ID of either then. Where that is the hinted one, all of the new loop
+//! is what its hint asks for, the outer one's part with it; no other loop is there any more. Where it is the plain one, the hint
+//! is gone, and the report has to say so (the linker's `why` module finds out). An ID for the branch into the inner loop, which
+//! keeps the two apart as long as loops are transformed, does not do so to the end; and with no ID for the outer loop, hints would
+//! slip onto it in other shapes.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::{Existing, LoopIds};

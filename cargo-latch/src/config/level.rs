@@ -40,6 +40,8 @@ pub enum ReasonKind {
     Conflict,
     /// The optimizer deleted the loop.
     Deleted,
+    /// The optimizer made one loop of this and another.
+    Merged,
     /// The trip count is known at run time only.
     TripCount,
     /// Unrolled, the loop would be larger than LLVM's limit.
@@ -62,12 +64,13 @@ pub enum ReasonKind {
 
 impl ReasonKind {
     /// Every kind.
-    pub const ALL: [ReasonKind; 14] = [
+    pub const ALL: [ReasonKind; 15] = [
         ReasonKind::NeverRepeats,
         ReasonKind::Unreachable,
         ReasonKind::Shape,
         ReasonKind::Conflict,
         ReasonKind::Deleted,
+        ReasonKind::Merged,
         ReasonKind::TripCount,
         ReasonKind::TooLarge,
         ReasonKind::Convergent,
@@ -87,6 +90,7 @@ impl ReasonKind {
             ReasonKind::Shape => "shape",
             ReasonKind::Conflict => "conflict",
             ReasonKind::Deleted => "deleted",
+            ReasonKind::Merged => "merged",
             ReasonKind::TripCount => "trip-count",
             ReasonKind::TooLarge => "too-large",
             ReasonKind::Convergent => "convergent",
@@ -118,6 +122,7 @@ pub struct HintTable {
     shape: Option<Level>,
     conflict: Option<Level>,
     deleted: Option<Level>,
+    merged: Option<Level>,
     trip_count: Option<Level>,
     too_large: Option<Level>,
     convergent: Option<Level>,
@@ -142,6 +147,7 @@ impl HintTable {
             ReasonKind::Shape => self.shape,
             ReasonKind::Conflict => self.conflict,
             ReasonKind::Deleted => self.deleted,
+            ReasonKind::Merged => self.merged,
             ReasonKind::TripCount => self.trip_count,
             ReasonKind::TooLarge => self.too_large,
             ReasonKind::Convergent => self.convergent,

@@ -18,12 +18,13 @@ pub const UNUSED: &str = "no kernel reaches the loop: its function is never used
 pub const IN_CONST: &str = "the loop is evaluated while compiling, where a hint has no meaning";
 
 /// The texts of the other reasons, or how they end.
-const ENDS: [(&str, ReasonKind); 11] = [
+const ENDS: [(&str, ReasonKind); 12] = [
     (LOST, ReasonKind::Lost),
     (NOT_IN_MACHINE_CODE, ReasonKind::MachineCode),
     (UNUSED, ReasonKind::NotCompiled),
     (IN_CONST, ReasonKind::NotCompiled),
     (reason::DELETED, ReasonKind::Deleted),
+    (reason::MERGED, ReasonKind::Merged),
     (reason::UNOPTIMIZED, ReasonKind::Unoptimized),
     (reason::RUN_TIME, ReasonKind::TripCount),
     (reason::TOO_LARGE, ReasonKind::TooLarge),
@@ -48,6 +49,10 @@ pub fn help(reason: &str) -> Option<&'static str> {
         ReasonKind::Deleted => Some(
             "its result is known while compiling, or nothing uses it: remove the hint, or the loop; a loop that reads or writes \
              memory stays",
+        ),
+        ReasonKind::Merged => Some(
+            "with `#[nounroll]` on the loop around it as well, the one loop stays; so does the inner one in a function of its own \
+             with `#[inline(never)]`",
         ),
         ReasonKind::TripCount => Some(
             "bounds that are constants, const generics included, can be unrolled fully; for others, `#[unroll(N)]` makes N copies",
@@ -81,6 +86,7 @@ mod tests {
     fn every_reason_has_its_kind_and_its_help() {
         let own = [
             reason::DELETED,
+            reason::MERGED,
             reason::UNOPTIMIZED,
             reason::RUN_TIME,
             reason::TOO_LARGE,
