@@ -361,6 +361,20 @@ fn each_block_has_a_row_and_its_threads_tiles_and_single_elements_of_it() {
 }
 
 #[test]
+fn single_elements_are_divided_too() {
+    let mut buffer = [0; 7];
+    let rows = Rows::<_, 4>::new(&mut buffer, 7);
+    launch(1, 2, 0, || {
+        let mut part = rows.per_block();
+        let owner = part.index() + 1;
+        part.tiles().for_each(|tile| tile.fill(owner));
+        part.rest().for_each(|element| *element = owner);
+    })
+    .expect("a kernel that waits for nothing");
+    assert_eq!(buffer, [1, 1, 1, 1, 1, 2, 1]);
+}
+
+#[test]
 fn a_single_thread_has_the_whole_row() {
     let mut buffer = [0; 7];
     let rows = Rows::<_, 4>::new(&mut buffer, 7);
