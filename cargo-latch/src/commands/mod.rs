@@ -17,6 +17,7 @@ pub mod demo;
 pub mod doctor;
 pub mod gate;
 pub mod inspect;
+pub mod new;
 pub mod run;
 pub mod setup;
 pub mod test;
@@ -34,6 +35,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    New(new::Args),
     Build(build::Args),
     Inspect(inspect::Args),
     Run(run::Args),
@@ -48,6 +50,7 @@ enum Command {
 impl Command {
     fn run(self) -> anyhow::Result<ExitCode> {
         match self {
+            Self::New(args) => new::run(&args),
             Self::Build(args) => build::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Run(args) => run::run(&args),
