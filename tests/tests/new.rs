@@ -14,7 +14,10 @@ fn a_new_crate_is_audited_and_run() {
     assert!(String::from_utf8_lossy(&audited.stdout).contains("src/lib.rs:18  nounroll"), "{}", shown(&audited));
 
     let run = ["run", "window_sums", "--arch", "sm_90", "--hints", "llvm", "--grid", "1", "--block", "32"];
-    let ran = latch(&folder, &[&run[..], &["--arg", "f32[32]=0.5", "--arg", "f32[32]:sums.npy"]].concat());
+    let ran = latch(
+        &folder,
+        &[&run[..], &["--arg", "f32[32]=0.5", "--arg", "32", "--arg", "f32[32]:sums.npy", "--arg", "32"]].concat(),
+    );
     assert!(ran.status.success(), "{}", shown(&ran));
     assert!(folder.join("sums.npy").is_file());
 }
