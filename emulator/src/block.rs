@@ -9,7 +9,7 @@ use crate::program::{File, Inst, NONE, Program};
 use crate::races::lanes;
 use crate::run::Pause;
 use crate::shared::{Barrier, Shared};
-use crate::warp::{State, Warp};
+use crate::warp::{Group, State, Warp};
 
 /// What a barrier instruction does besides waiting, in `Inst::x`.
 pub(crate) const BAR_SYNC: u32 = 0;
@@ -171,19 +171,39 @@ impl Worker {
                 return fault(prog, env, block, kind, g.pc, g.base.func, w.index * 32 + lane);
             }
         }
-        for w in &self.warps {
-            for g in &w.groups {
-                if let State::Barrier { id } = g.state {
-                    let b = self.shared.barriers[id as usize];
-                    let missing = self.absent(prog, id);
-                    let kind =
-                        FaultKind::BarrierNotReached { barrier: id, arrived: b.arrived, expected: b.expected, missing };
-                    return fault(prog, env, block, kind, g.pc, g.base.func, w.index * 32 + g.mask.trailing_zeros());
-                }
+        let waits = self.waits();
+        let Some(&(id, w, g)) = waits.first() else {
+            return fault(prog, env, block, FaultKind::Deadlock { what: "no thread can run".into() }, 0, env.kernel, 0);
+        };
+        let (b, missing) = (self.shared.barriers[id as usize], self.absent(prog, id));
+        let kind = if waits.len() > 1 {
+            FaultKind::Deadlock { what: self.crossed(prog, &waits) }
+        } else {
+            FaultKind::BarrierNotReached { barrier: id, arrived: b.arrived, expected: b.expected, missing }
+        };
+        fault(prog, env, block, kind, g.pc, g.base.func, w.index * 32 + g.mask.trailing_zeros())
+    }
+
+    /// The barriers that threads wait at, and the first of them at each.
+    fn waits(&self) -> Vec<(u32, &Warp, &Group)> {
+        let mut waits: Vec<(u32, &Warp, &Group)> = Vec::new();
+        for (w, g) in self.warps.iter().flat_map(|w| w.groups.iter().map(move |g| (w, g))) {
+            match g.state {
+                State::Barrier { id } if !waits.iter().any(|wait| wait.0 == id) => waits.push((id, w, g)),
+                _ => {}
             }
         }
-        let kind = FaultKind::Deadlock { what: "no thread can run".into() };
-        fault(prog, env, block, kind, 0, env.kernel, 0)
+        waits
+    }
+
+    /// Who waits at which of several barriers.
+    fn crossed(&self, prog: &Program, waits: &[(u32, &Warp, &Group)]) -> String {
+        let parts = waits.iter().map(|(id, w, g)| {
+            let b = self.shared.barriers[*id as usize];
+            let (line, thread) = (prog.code[g.pc as usize].line, w.index * 32 + g.mask.trailing_zeros());
+            format!("{} of {} threads wait at barrier {id} (thread {thread} at PTX line {line})", b.arrived, b.expected)
+        });
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// Where the lanes of a mask are.

@@ -85,7 +85,7 @@ pub enum FaultKind {
         /// The lane.
         lane: u32,
     },
-    /// Threads wait for each other and none can go on.
+    /// Threads wait for each other at different barriers and none can go on.
     #[error("deadlock: {what}")]
     Deadlock {
         /// Who waits for what.

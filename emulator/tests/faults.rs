@@ -25,9 +25,22 @@ fn launch(body: &str, config: Config, shape: Shape, len: usize) -> Result<Vec<u3
 
 fn fault(body: &str, threads: u32) -> Fault {
     match launch(body, Config::default(), Shape::line(2, threads), 64) {
-        Err(LaunchError::Fault(f)) => *f,
+        Err(LaunchError::Fault(f)) => told(*f),
         other => panic!("no fault: {other:?}"),
     }
+}
+
+/// Every fault says where it is: kernel, PTX line, source line, block, thread.
+fn told(f: Fault) -> Fault {
+    let ([bx, by, bz], [tx, ty, tz]) = (f.block, f.thread);
+    let place = format!(
+        "kernel `k`, PTX line {}: `{}` (src/k.rs:42:7), block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz}): {}",
+        f.ptx_line, f.instruction, f.kind
+    );
+    assert_eq!(f.to_string(), place);
+    // The kernel's body begins at line 10.
+    assert!(f.ptx_line >= 10 && f.source == Some(("src/k.rs".into(), 42, 7)), "{f}");
+    f
 }
 
 fn clean(body: &str, threads: u32) -> Vec<u32> {
@@ -58,6 +71,16 @@ fn out_of_bounds_has_its_place_line_block_and_thread() {
 fn shared_variables_are_exact_too() {
     let f = fault("mov.u64 %d1, s; st.shared.u32 [%d1+256], %t;", 32);
     assert!(matches!(f.kind, FaultKind::OutOfBounds { .. }), "{f}");
+}
+
+#[test]
+fn clean_accesses_up_to_both_ends_are_no_faults() {
+    // The last word of the buffer and of the shared array, whole vectors, single bytes.
+    let last =
+        "st.global.u32 [%a+252], %t; ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%a+240]; ld.global.u8 %r5, [%a+255];";
+    let shared =
+        "mov.u64 %d1, s; st.shared.v2.u32 [%d1+248], {%t, %t}; ld.shared.u16 %r6, [%d1+254]; st.global.u32 [%a], %r6;";
+    assert_eq!(clean(&format!("{last} {shared}"), 1)[0], 0);
 }
 
 #[test]
@@ -113,15 +136,16 @@ fn a_barrier_not_reached_by_all() {
     let mut pass = Config::default();
     pass.exited_threads_pass_barriers = true;
     assert!(launch("setp.lt.u32 %p1, %t, 16; @%p1 ret; bar.sync 0;", pass, Shape::line(1, 64), 64).is_ok());
+    // Reached by all, from two places.
+    clean("setp.lt.u32 %p1, %t, 32; @%p1 bra L; bar.sync 0; ret; L: bar.sync 0;", 64);
 }
 
 #[test]
 fn two_barriers_waited_for_by_halves_are_a_deadlock() {
     let f = fault("setp.lt.u32 %p1, %t, 32; @%p1 bra L; bar.sync 1; bra M; L: bar.sync 2; M:", 64);
-    assert!(
-        matches!(&f.kind, FaultKind::BarrierNotReached { missing, .. } if missing.contains("wait at PTX line")),
-        "{f}"
-    );
+    let FaultKind::Deadlock { what } = &f.kind else { panic!("{f}") };
+    assert!(what.contains("32 of 64 threads wait at barrier 2 (thread 0 at PTX line 10)"), "{what}");
+    assert!(what.contains("32 of 64 threads wait at barrier 1 (thread 32 at PTX line 10)"), "{what}");
 }
 
 #[test]
@@ -130,6 +154,13 @@ fn a_shuffle_whose_lanes_do_not_come() {
     assert!(
         matches!(&f.kind, FaultKind::LanesMissing { mask: 0xffff_ffff, missing } if missing.contains("lanes 0-4 have exited")),
         "{f}"
+    );
+    let f = fault("setp.lt.u32 %p1, %t, 5; @%p1 ret; vote.sync.all.pred %p2, %p1, -1;", 32);
+    assert!(matches!(f.kind, FaultKind::LanesMissing { .. }) && f.instruction == "vote.sync.all.pred", "{f}");
+    // What lanes that stay name is fine.
+    clean(
+        "setp.lt.u32 %p1, %t, 5; @%p1 ret; shfl.sync.idx.b32 %r1, %t, 6, 31, 0xffffffe0; st.global.u32 [%a], %r1;",
+        32,
     );
     let f = fault("shfl.sync.idx.b32 %r1, %t, 0, 31, 1;", 32);
     assert!(matches!(f.kind, FaultKind::NotInMask { mask: 1, lane: 1 }), "{f}");
@@ -193,7 +224,10 @@ fn an_endless_loop_meets_the_step_limit() {
     let mut c = Config::default();
     c.step_limit = 10_000;
     let e = launch("L: bra L;", c, Shape::line(1, 32), 1).unwrap_err();
-    assert!(e.to_string().contains("step limit"), "{e}");
+    let LaunchError::Fault(f) = e else { panic!("{e}") };
+    assert_eq!(told(*f).kind, FaultKind::StepLimit { limit: 10_000 });
+    // A loop that ends is no fault, nor one whose lanes spin for each other.
+    clean("mov.u32 %r1, 0; L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 5000; @%p1 bra L;", 32);
     // The limit may be met anywhere in a loop, at a jump too that is not in the text: `ADD` stands after `TEST`.
     for pad in 0..4 {
         let mut c = Config::default();
