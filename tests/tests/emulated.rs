@@ -4,7 +4,15 @@
 //! documentation needs, and the emulator's checks are on: a load too far, or any other fault, fails the test as well.
 //! Wrong where an input holds or makes a NaN: a host may choose its bits.
 
+#[path = "emulated/case.rs"]
+mod case;
+#[path = "emulated/memory.rs"]
+mod memory_kernels;
+#[path = "emulated/pieces.rs"]
+mod piece_kernels;
+
 use std::collections::BTreeSet;
+use std::fs;
 
 use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route};
 use cargo_latch::setup::Progress;
@@ -224,6 +232,19 @@ fn sub_groups_keep_their_contract(builder: &Builder, arch: &Arch) {
     assert!(unused.is_empty(), "no case runs {unused:?}");
 }
 
+/// Kernels with buffers of their own kinds, in the crate `package`; others are run by the test whose text is `elsewhere`, and
+/// approximations, named `fast_…`, have no bits to be held to.
+fn cases_have_the_same_bits(package: &str, cases: &[case::Case], elsewhere: &str, builder: &Builder, arch: &Arch) {
+    let module = module(package, builder, arch);
+    for case in cases {
+        case.check(&module);
+    }
+    let run: BTreeSet<&str> = cases.iter().map(|case| case.kernel).collect();
+    let known = |name: &&str| run.contains(name) || elsewhere.contains(name) || name.starts_with("fast_");
+    let left: Vec<&str> = module.kernels().filter(|name| !known(name)).collect();
+    assert!(left.is_empty(), "no case runs {left:?} of {package}");
+}
+
 #[track_caller]
 fn check(hints: HintMode, profile: Profile, route: Route, names: &[&str]) {
     let archs = archs(names);
@@ -233,6 +254,14 @@ fn check(hints: HintMode, profile: Profile, route: Route, names: &[&str]) {
         same_bits("nounroll", &builder, arch);
         same_bits("unroll", &builder, arch);
         sub_groups_keep_their_contract(&builder, arch);
+        cases_have_the_same_bits("memory", &memory_kernels::cases(&mut Random(1)), "", &builder, arch);
+        cases_have_the_same_bits(
+            "pieces",
+            &piece_kernels::cases(&mut Random(2)),
+            include_str!("math.rs"),
+            &builder,
+            arch,
+        );
     }
 }
 
@@ -257,6 +286,40 @@ fn not_optimized_with_hints_resolved_on_mir() {
 }
 
 #[test]
-fn by_libnvvm() {
+fn by_libnvvm_with_hints_resolved_on_bitcode() {
     check(HintMode::Llvm, Profile::Release, Route::Nvvm, &["sm_120a"]);
+}
+
+#[test]
+fn by_libnvvm_with_hints_resolved_on_mir() {
+    check(HintMode::Mir, Profile::Release, Route::Nvvm, &["sm_120a"]);
+}
+
+/// The test that runs a crate of `kernels` in the emulator.
+const TESTS: [(&str, &str); 8] = [
+    ("gdn", "gdn"),
+    ("matrix", "matrix"),
+    ("memory", "emulated"),
+    ("nounroll", "emulated"),
+    ("pieces", "emulated"),
+    ("reduce", "reductions"),
+    ("subgroup", "emulated"),
+    ("unroll", "emulated"),
+];
+
+#[test]
+fn every_kernel_crate_is_run_by_a_test() {
+    let entries = fs::read_dir(checkout().join("kernels")).expect("it is there").map(|entry| entry.expect("readable"));
+    let crates = entries.filter(|entry| entry.path().join("Cargo.toml").is_file());
+    let crates: BTreeSet<String> = crates.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let listed: BTreeSet<String> = TESTS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(crates, listed, "each crate of kernels/ has a test that runs it in the emulator");
+    for (name, test) in TESTS {
+        let file = checkout().join(format!("tests/tests/{test}.rs"));
+        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert!(
+            text.to_lowercase().contains("emulator") && text.contains(name),
+            "{test}.rs runs {name} in the emulator"
+        );
+    }
 }
