@@ -22,6 +22,7 @@ mod inverse;
 mod layout;
 mod load;
 mod output;
+mod product;
 mod project;
 
 use crate::{Half, Tensors, entries};

@@ -1,7 +1,8 @@
 //! What the state before the chunk gives, and `U`.
 
 use super::layout::Chunk;
-use super::{COLUMNS, DK, Part, Product, TILE, for_pairs, pairs};
+use super::product::{Products, products};
+use super::{COLUMNS, Part, Product, TILE, for_pairs, pairs};
 use crate::wy::Gates;
 use crate::{Half, Head};
 use device_std::matrix::{A, Accumulator, B, SharedTile, mma};
@@ -13,7 +14,7 @@ use device_std::{block, device};
 pub unsafe fn run<T: Half>(chunk: &Chunk<T>, head: &Head<T>, part: Part, first: u32, first_row: usize) -> Product {
     // SAFETY: what is read was written before the last barrier, and barriers separate what follows.
     unsafe {
-        let (by_key, mut by_query) = products(chunk, part);
+        let Products { by_key, mut by_query } = products(chunk, chunk.s, part);
         right_side(chunk, head, part, first, first_row, by_key);
         block::barrier();
         let solved = multiply_lower(chunk.rounded, chunk.u, part, [Accumulator::ZERO; COLUMNS]);
@@ -27,31 +28,6 @@ pub unsafe fn run<T: Half>(chunk: &Chunk<T>, head: &Head<T>, part: Part, first: 
         block::barrier();
         by_query
     }
-}
-
-/// `K S^T` and `Q S^T`.
-#[device]
-#[inline(always)]
-unsafe fn products<T: Half>(chunk: &Chunk<T>, part: Part) -> (Product, Product) {
-    let (mut by_key, mut by_query) = ([Accumulator::ZERO; COLUMNS], [Accumulator::ZERO; COLUMNS]);
-    let mut d = 0;
-    #[nounroll]
-    while d < DK as usize {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let (key, query) = (A::load(chunk.k.at(part.row, d)), A::load(chunk.q.at(part.row, d)));
-            #[unroll]
-            for n in 0..COLUMNS / 2 {
-                let [left, right] = B::load_pair_transposed(chunk.s.at(part.column() + TILE * n, d));
-                by_key[2 * n] = mma(key, left, by_key[2 * n]);
-                by_key[2 * n + 1] = mma(key, right, by_key[2 * n + 1]);
-                by_query[2 * n] = mma(query, left, by_query[2 * n]);
-                by_query[2 * n + 1] = mma(query, right, by_query[2 * n + 1]);
-            }
-        }
-        d += TILE;
-    }
-    (by_key, by_query)
 }
 
 /// Stores `beta (V - G K S^T)` in place of `U`.

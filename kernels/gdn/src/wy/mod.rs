@@ -19,7 +19,7 @@
 //! the rows `y`, `y + 16`, ... and, of the state's rows, `4 x` to `4 x + 3`.
 //!
 //! 1. [`load`]: keys, queries and gates; beyond the sequence's end zeros, `g = 1` and `beta = 0`, which change nothing.
-//! 2. [`gram`]: `Gamma`, `K K^T` and `Q K^T`, the tiles on and below the diagonal.
+//! 2. [`gram`]: `Gamma`, and with it `A` and `P` from the tiles of `K K^T` and `Q K^T` on and below the diagonal.
 //! 3. [`project`]: `K S^T` and `Q S^T`, and from the first the right side of the system.
 //! 4. [`solve`]: `U` by forward substitution in blocks of 16.
 //! 5. [`output`]: `Y`, and the state's update.
@@ -32,6 +32,7 @@ pub mod layout;
 mod load;
 mod matrix;
 mod output;
+mod product;
 mod project;
 mod solve;
 
@@ -110,7 +111,7 @@ unsafe fn run<T: Element, const TILES: usize>(tensors: &Tensors<T>) {
             load::chunk::<T, TILES>(&chunk, &head, place, first, dk);
             block::barrier();
             gram::gamma::<TILES>(chunk.p, chunk.gates, block::thread_index() as usize);
-            let products = gram::products::<TILES>(&chunk, place, dk);
+            let products = product::products::<TILES, TILES, true>(&chunk, chunk.k, place, dk);
             block::barrier();
             gram::mask::<TILES>(&chunk, place, products);
             let from_state = project::run::<T, TILES>(&chunk, &head, place, first, first_row, dk, dv);

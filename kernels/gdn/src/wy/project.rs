@@ -1,7 +1,7 @@
 //! What the state before the chunk gives: the right side of the system, and a part of the output.
 
 use super::layout::{Chunk, Gates};
-use super::matrix::dot;
+use super::product::{Products, products};
 use super::{Place, SIDE, WIDTH};
 use crate::{Element, Head};
 use device_std::device;
@@ -23,7 +23,8 @@ pub unsafe fn run<T: Element, const TILES: usize>(
 ) -> Tile<TILES> {
     // SAFETY: keys, queries, gates and the state were written before the last barrier; the tile of `U` is the thread's.
     unsafe {
-        let (by_key, mut by_query) = products::<TILES>(chunk, place, dk);
+        // Column `j` is row `4 x + j` of the state.
+        let Products { by_key, mut by_query } = products::<TILES, WIDTH, false>(chunk, chunk.s, place, dk);
         let column = first_row + WIDTH * place.x;
         #[unroll]
         for i in 0..TILES {
@@ -43,34 +44,4 @@ pub unsafe fn run<T: Element, const TILES: usize>(
         }
         by_query
     }
-}
-
-/// `K S^T` and `Q S^T`.
-#[device]
-#[inline(always)]
-unsafe fn products<const TILES: usize>(chunk: &Chunk, place: Place, dk: usize) -> (Tile<TILES>, Tile<TILES>) {
-    let (mut by_key, mut by_query) = ([[0.0; WIDTH]; TILES], [[0.0; WIDTH]; TILES]);
-    let mut column = 0;
-    #[nounroll]
-    while column < dk {
-        let (mut keys, mut queries) = ([[0.0; WIDTH]; TILES], [[0.0; WIDTH]; TILES]);
-        #[unroll]
-        for i in 0..TILES {
-            // SAFETY: the caller's promise.
-            (keys[i], queries[i]) =
-                unsafe { (chunk.k.four(SIDE * i + place.y, column), chunk.q.four(SIDE * i + place.y, column)) };
-        }
-        #[unroll]
-        for j in 0..WIDTH {
-            // SAFETY: as above. This is row `4 x + j` of the state.
-            let state = unsafe { chunk.s.four(SIDE * j + place.x, column) };
-            #[unroll]
-            for i in 0..TILES {
-                by_key[i][j] = dot(keys[i], state, by_key[i][j]);
-                by_query[i][j] = dot(queries[i], state, by_query[i][j]);
-            }
-        }
-        column += WIDTH;
-    }
-    (by_key, by_query)
 }
