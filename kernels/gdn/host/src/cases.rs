@@ -45,6 +45,11 @@ fn problem(sizes: Sizes, gates: Gates, beta: Gates, seed: u64) -> Problem {
     Problem { sizes, q, k, v, g, beta, state }
 }
 
+/// A problem of any sizes, with gates and betas as models have them.
+pub fn usual(sizes: Sizes, seed: u64) -> Problem {
+    problem(sizes, Between(0.9, 1.0), BETA, seed)
+}
+
 /// The usual beta.
 const BETA: Gates = Between(0.0, 1.0);
 
