@@ -34,13 +34,13 @@ g, beta = random.uniform(0.9, 1, (tokens, heads)).astype("f4"), random.uniform(0
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     command = [program, "run", "--ptx", ptx, *options]
-    for key, array in dict(q=q, k=k, v=v, g=g, beta=beta, state=state[None]).items():
+    for key, array in {"q": q, "k": k, "v": v, "g": g, "beta": beta, "state": state[None]}.items():
         np.save(folder / f"{key}.npy", array)
         command += [f"--{key}", folder / f"{key}.npy"]
     subprocess.run([*command, "--out-y", folder / "y.npy", "--out-state", folder / "after.npy"], check=True)
-    found = np.load(folder / "y.npy"), np.load(folder / "after.npy")[0]
+    results = np.load(folder / "y.npy"), np.load(folder / "after.npy")[0]
 
-for name, found, wanted in zip(["y", "state"], found, gated_delta_rule(q, k, v, g, beta, state)):
+for name, found, wanted in zip(["y", "state"], results, gated_delta_rule(q, k, v, g, beta, state)):
     error = np.abs(found - wanted).max()
     print(f"{name}: shape {found.shape}, largest error {error:.1e}")
     assert error < 1e-5
