@@ -1,5 +1,8 @@
 //! Inner bounds that become constant only once the outer loop is unrolled.
 
+// A number that unrolling makes a constant is what is shown.
+#![allow(clippy::needless_range_loop)]
+
 use device_std::{kernel, thread};
 
 /// A triangle: the inner loop has as many steps as the outer one has done.

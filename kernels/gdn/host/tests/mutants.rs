@@ -124,8 +124,11 @@ fn rule(problem: &Problem, mistake: Option<Mistake>) -> Outputs {
             };
             if mistake == Some(LastFromPadding) && tokens < TOKENS {
                 let (q, k, v) = (vec![0.0; dk], vec![0.0; dk], vec![0.0; dv]);
-                (part.q.push(q), part.k.push(k), part.v.push(v));
-                (part.g.push(0.0), part.beta.push(0.0));
+                part.q.push(q);
+                part.k.push(k);
+                part.v.push(v);
+                part.g.push(0.0);
+                part.beta.push(0.0);
             }
             for (t, y) in chunk(&part, &mut state, mistake).into_iter().take(tokens).enumerate() {
                 let place = ((at + t) * heads + head) * dv;
