@@ -261,6 +261,59 @@ fn a_loop_of_so_many_copies_is_one_whatever_the_trip_count_leaves_over() {
     }
 }
 
+/// `while a { loop { …; if b { break } } }`: the inner loop of site 20 is to stay, and the outer one of site 10 if `outer`.
+fn loop_in_while(outer: bool) -> LinkReport {
+    let (enter, body) = if outer {
+        ("call void @__latch_loop_enter(ptr @site, i64 28)", "call void @__latch_loop_body(ptr @site, i64 28, i64 1)")
+    } else {
+        ("", "")
+    };
+    let text = format!(
+        "
+@site = private unnamed_addr constant [28 x i8] c\"nounroll|pkg|src/lib.rs|10|5\"
+@other = private unnamed_addr constant [28 x i8] c\"nounroll|pkg|src/lib.rs|20|5\"
+declare void @__latch_loop_enter(ptr, i64)
+declare void @__latch_loop_body(ptr, i64, i64)
+define ptx_kernel void @k(ptr %x, i32 %n) {{
+entry:
+  {enter}
+  br label %while
+while:
+  %at = phi i32 [ 0, %entry ], [ %next, %break ]
+  %more = icmp ult i32 %at, %n
+  br i1 %more, label %turn, label %exit
+turn:
+  {body}
+  call void @__latch_loop_enter(ptr @other, i64 28)
+  br label %loop
+loop:
+  %in = phi i32 [ %at, %turn ], [ %next, %again ]
+  call void @__latch_loop_body(ptr @other, i64 28, i64 1)
+  %place = getelementptr i32, ptr %x, i32 %in
+  %next = load volatile i32, ptr %place
+  %low = and i32 %next, 7
+  %last = icmp eq i32 %low, 0
+  br i1 %last, label %break, label %again
+again:
+  br label %loop
+break:
+  br label %while
+exit:
+  ret void
+}}"
+    );
+    Scene::with(&text).report(&["-O3"]).1
+}
+
+#[test]
+fn a_rolled_loop_that_was_made_one_with_another_is_not_told_to_be_deleted() {
+    said(hint(&loop_in_while(false), 20), 0, Some(reason::MERGED));
+    let both = loop_in_while(true);
+    assert_eq!(kernel(&both, "k"), (2, 1), "one loop, which stays");
+    said(hint(&both, 10), 1, None);
+    said(hint(&both, 20), 1, None);
+}
+
 #[test]
 fn hints_of_what_no_kernel_needs_are_not_in_the_report() {
     let unused = HINTED.replace("define ptx_kernel void @by_call", "define void @by_call");

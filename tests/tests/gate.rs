@@ -206,6 +206,23 @@ fn a_hint_whose_marker_was_erased_is_missed() {
 }
 
 #[test]
+fn an_audit_fails_where_something_has_erased_the_markers() {
+    let source = fixture("erased").join("src/lib.rs");
+    let place = format!("--> src/lib.rs:{}:5", line(&source, "// erased"));
+    for options in [&[][..], &["--lines"], &["--route", "nvvm", "--arch", "sm_100"]] {
+        let output = latch(&fixture("erased"), &[&["audit", "--hints", "llvm"], options].concat());
+        let told =
+            "error: `#[nounroll]` was not honoured: its marker was lost: its loop is in the machine code, and nothing";
+        let function = "in the function `taps`";
+        ends_with(
+            &output,
+            1,
+            &[("error: ", 1), (told, 1), (&place, 1), (function, 1), ("no kernel reaches the loop", 1)],
+        );
+    }
+}
+
+#[test]
 fn changes_since_an_earlier_audit_are_printed_and_fail_nothing() {
     let audit = ["audit", "--hints", "llvm", "--level", "warn"];
     let folder = tempfile::tempdir().expect("a folder can be made");

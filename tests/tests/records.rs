@@ -71,7 +71,9 @@ fn by_site(entry: &Entry) -> BTreeMap<(String, u32), (Status, Option<String>, Op
 
 #[test]
 fn both_modes_have_equal_records() {
-    for (folder, package) in [(checkout(), "nounroll"), (fixture("dropped"), "dropped")] {
+    let crates =
+        [(checkout(), "nounroll"), (checkout(), "unroll"), (fixture("dropped"), "dropped"), (fixture("left"), "left")];
+    for (folder, package) in crates {
         for profile in [Profile::Release, Profile::Dev] {
             let [llvm, mir] = [HintMode::Llvm, HintMode::Mir]
                 .map(|hints| audits(&builder(&folder, hints, profile), package, &["sm_90"]).remove(0));

@@ -23,7 +23,8 @@ use anyhow::Result;
 use codegen_pass::report::{HintRecord, LinkReport, Status};
 use codegen_pass::{HintKind, Site};
 
-use crate::build::{Arch, Builder, Built, Route};
+use crate::build::{Arch, Builder, Built, Extras, Route};
+use crate::config::Level;
 use crate::diagnose::reasons;
 use crate::kernel_crate::KernelCrate;
 use crate::target::Target;
@@ -46,8 +47,28 @@ pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<En
 }
 
 /// The same, with the machine code that was looked at.
+///
+/// A hint without record may stand in code that nothing uses, or have lost its marker. Source lines in the machine code tell
+/// which; where the build has none, another with lines is looked at for this alone.
 pub fn audit_in_full(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Audited> {
-    audit_of(builder, kernels, arch, &builder.build(kernels, arch, None)?)
+    let mut audited = audit_of(builder, kernels, arch, &builder.build(kernels, arch, None)?)?;
+    let has_lines = audited.code.as_ref().is_none_or(|code| code.has_lines);
+    if !has_lines && audited.entry.hints.iter().any(is_without_record) {
+        let mut with_lines = builder.clone();
+        with_lines.extras = Extras { lines: true, plugin_levels: vec![Level::Allow.to_string()], ..Extras::default() };
+        let built = with_lines.build(kernels, arch, None)?;
+        let told = audit_of(&with_lines, kernels, arch, &built)?.entry.hints;
+        let lost = told.iter().filter(|hint| hint.reason.as_deref() == Some(reasons::LOST));
+        for lost in lost {
+            let same = |hint: &&mut Hint| (&hint.file, hint.line, hint.column) == (&lost.file, lost.line, lost.column);
+            audited.entry.hints.iter_mut().filter(same).for_each(|hint| hint.drop_whole(reasons::LOST));
+        }
+    }
+    Ok(audited)
+}
+
+fn is_without_record(hint: &Hint) -> bool {
+    hint.reason.as_deref() == Some(reasons::UNUSED)
 }
 
 /// The same, of what was built.
@@ -108,7 +129,7 @@ fn held_to_machine_code(
 /// Where lines are known, drops the hints without record whose loops are in the machine code all the same: something has
 /// erased their markers.
 fn drop_lost(kernels: &KernelCrate, code: &MachineCode, hints: &mut [Hint]) {
-    for hint in hints.iter_mut().filter(|hint| hint.reason.as_deref() == Some(reasons::UNUSED)) {
+    for hint in hints.iter_mut().filter(|hint| is_without_record(hint)) {
         let Some((last, _)) = hint.extent else { continue };
         if code.has_code_of(&kernels.folder.join(&hint.file), hint.line..=last) {
             hint.drop_whole(reasons::LOST);

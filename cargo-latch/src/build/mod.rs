@@ -19,6 +19,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use codegen_pass::report::LinkReport;
@@ -35,14 +36,14 @@ use messages::{Heard, Told};
 pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
 
 /// Everything that builds of one invocation share.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Builder {
     /// What set-up has made.
-    pub tools: Tools,
+    pub tools: Arc<Tools>,
     /// core for AMD's GPUs, if one is to be built for.
     pub amd_sysroot: Option<DeviceSysroot>,
     /// The workspace that kernels are built in.
-    pub workspace: Workspace,
+    pub workspace: Arc<Workspace>,
     linker: PathBuf,
     plugin: Option<Plugin>,
     profile: Profile,
@@ -69,7 +70,7 @@ pub struct Extras {
 }
 
 /// The compiler for the MIR mode, and the plugin that it loads.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Plugin {
     compiler: RustcDev,
     library: PathBuf,
@@ -151,9 +152,9 @@ impl Builder {
         let features = args.features.clone();
         let extras = Extras::default();
         Ok(Builder {
-            tools,
+            tools: Arc::new(tools),
             amd_sysroot,
-            workspace,
+            workspace: Arc::new(workspace),
             linker,
             plugin,
             profile,
