@@ -1,7 +1,9 @@
 //! What a launch cost: warp instructions by class and source line, memory traffic, bank conflicts, divergence.
 //!
 //! While a kernel runs there is one small record per instruction and per core, added up by the instruction's index; the
-//! sorting into classes and lines is done afterwards, so counting costs two additions per warp instruction.
+//! sorting into classes and lines is done afterwards. Executions are noted where a stretch of instructions that follow one
+//! another begins and ends, not at each of them, and summed up along the program in the end: so counting costs little
+//! but at branches and memory accesses.
 //!
 //! Figures are those of the PTX as executed here, not of a GPU: registers are unlimited, nothing is cached, and `ptxas`
 //! may merge, split or remove instructions.
@@ -24,17 +26,58 @@ pub(crate) struct PerInst {
     pub divergent: u64,
 }
 
+/// By how much the executions of an instruction differ from those of the one before it. Sums wrap around and back.
+#[derive(Debug, Clone, Copy, Default)]
+struct Step {
+    warps: u64,
+    threads: u64,
+}
+
 /// Counters of one core, by instruction.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     pub per: Vec<PerInst>,
+    /// One more than there are instructions.
+    steps: Vec<Step>,
 }
 
 impl Tally {
     pub(crate) fn new(n: usize) -> Tally {
-        Tally { per: vec![PerInst::default(); n] }
+        Tally { per: vec![PerInst::default(); n], steps: vec![Step::default(); n + 1] }
     }
 
+    /// A group of so many threads executed the instructions from `start` up to `end`.
+    #[inline]
+    pub(crate) fn executed(&mut self, start: u32, end: u32, threads: u32) {
+        let threads = u64::from(threads);
+        let first = &mut self.steps[start as usize];
+        first.warps = first.warps.wrapping_add(1);
+        first.threads = first.threads.wrapping_add(threads);
+        let after = &mut self.steps[end as usize];
+        after.warps = after.warps.wrapping_sub(1);
+        after.threads = after.threads.wrapping_sub(threads);
+    }
+
+    /// So many threads of a group, which [`Tally::executed`] counts whole, had their guard off.
+    #[inline]
+    pub(crate) fn guarded_off(&mut self, pc: u32, threads: u32) {
+        let p = &mut self.per[pc as usize];
+        p.threads = p.threads.wrapping_sub(u64::from(threads));
+    }
+
+    /// Sums up the stretches. Called once, before counts are read.
+    pub(crate) fn finish(&mut self) {
+        let mut sum = Step::default();
+        for (p, step) in self.per.iter_mut().zip(&self.steps) {
+            sum.warps = sum.warps.wrapping_add(step.warps);
+            sum.threads = sum.threads.wrapping_add(step.threads);
+            p.warps = sum.warps;
+            p.threads = p.threads.wrapping_add(sum.threads);
+        }
+        self.steps.clear();
+    }
+
+    /// Adds another core's counts, both finished.
     pub(crate) fn add(&mut self, other: &Tally) {
         for (a, b) in self.per.iter_mut().zip(&other.per) {
             a.warps += b.warps;

@@ -545,6 +545,9 @@ impl Device {
             loop {
                 let b = next.fetch_add(1, Ordering::Relaxed);
                 if b >= blocks || b > first_fault.load(Ordering::Relaxed) {
+                    if let Some(t) = &mut worker.tally {
+                        t.finish();
+                    }
                     return (worker.tally, fault);
                 }
                 env.running.store(b, Ordering::Relaxed);

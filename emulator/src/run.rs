@@ -53,10 +53,12 @@ impl Exec<'_> {
     fn run_group(&mut self, k: usize, end: u64) -> Done {
         let mut limit = self.w.limit(k);
         let mut spins = 0;
-        let mut mask = self.w.groups[k].mask;
+        // It keeps its lanes as long as it runs here: what splits a group, or gives it lanes, ends its turn.
+        let mask = self.w.groups[k].mask;
         self.base = self.w.groups[k].base;
         self.pc = self.w.groups[k].pc;
         self.check_steps()?;
+        let mut start = self.pc;
         let prog = self.prog;
         loop {
             let pc = self.pc;
@@ -66,10 +68,10 @@ impl Exec<'_> {
                 on &= self.w.preds[(self.base.pred + inst.guard) as usize] ^ inst.guard_flip;
             }
             self.w.steps += 1;
-            if let Some(t) = self.tally.as_deref_mut() {
-                let p = &mut t.per[pc as usize];
-                p.warps += 1;
-                p.threads += if on == !0 { LANES as u64 } else { u64::from(on.count_ones()) };
+            if on != mask
+                && let Some(t) = self.tally.as_deref_mut()
+            {
+                t.guarded_off(pc, (mask & !on).count_ones());
             }
             self.set_mask(on);
             let next = if inst.flow == Flow::Plain {
@@ -85,7 +87,12 @@ impl Exec<'_> {
                 self.flow(k, inst, mask, on)?
             };
             if matches!(next, Next::Pick) {
+                self.executed(start, pc + 1, mask);
                 return Ok(());
+            }
+            if self.pc != pc + 1 {
+                self.executed(start, pc + 1, mask);
+                start = self.pc;
             }
             let back = self.pc <= pc;
             let out_of_turn = if back {
@@ -101,10 +108,20 @@ impl Exec<'_> {
                 false
             };
             if self.pc >= limit || out_of_turn || self.w.steps >= end {
+                if start != self.pc {
+                    self.executed(start, self.pc, mask);
+                }
                 self.w.groups[k].pc = self.pc;
                 return Ok(());
             }
-            mask = self.w.groups[k].mask;
+        }
+    }
+
+    /// Counts a stretch of instructions that the lanes of a mask executed one after another.
+    #[inline]
+    fn executed(&mut self, start: u32, end: u32, mask: u32) {
+        if let Some(t) = self.tally.as_deref_mut() {
+            t.executed(start, end, mask.count_ones());
         }
     }
 

@@ -390,6 +390,21 @@ fn counts_of_a_kernel_that_can_be_counted_by_hand() {
 }
 
 #[test]
+fn counts_of_a_long_loop_with_guarded_instructions_are_exact() {
+    // More instructions than a warp's turn has; the lanes below 5 stay out of one, and leave the loop half-way.
+    let body = "mov.u32 %r1, 0; mov.u32 %r2, 20000; setp.lt.u32 %p1, %t, 5; @%p1 mov.u32 %r2, 10000;
+        L: add.u32 %r1, %r1, 1; @!%p1 add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r1, %r2; @%p2 bra L;";
+    let (_, r) = run(body, "", Shape::line(1, 40), &[0; 40]).unwrap();
+    let c = |line| r.counts.lines.iter().find(|(k, _)| k.line == line).map(|(_, t)| *t).unwrap_or_default();
+    // The loop's four stand in one line: two warps, of which the second has lanes of the longer loop only.
+    let long = c(10);
+    assert_eq!(long.warp_instructions, 2 * 4 * 20_000);
+    // Each thread's last branch has its guard off.
+    assert_eq!(long.thread_instructions, 5 * 3 * 10_000 + 35 * 4 * 20_000 - 40);
+    assert_eq!(long.divergent_branches, 1);
+}
+
+#[test]
 fn floating_point_operations_are_those_of_the_lanes_that_execute_them() {
     let body = "cvt.rn.f32.u32 %f1, %t; setp.lt.u32 %p1, %t, 5; @%p1 fma.rn.f32 %f1, %f1, %f1, %f1;
         add.f32 %f1, %f1, %f1; st.global.f32 [%o], %f1;";

@@ -295,6 +295,19 @@ fn by_libnvvm_with_hints_resolved_on_mir() {
     check(HintMode::Mir, Profile::Release, Route::Nvvm, &["sm_120a"]);
 }
 
+/// What the newest architectures print differs in form only: it loads.
+#[test]
+fn ptx_for_other_architectures_loads() {
+    let archs = archs(&["sm_86", "sm_90a", "sm_100a", "sm_103a"]);
+    let args = BuildArgs { hints: HintMode::Llvm, archs: archs.clone(), ..BuildArgs::default() };
+    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    for arch in &archs {
+        for package in ["nounroll", "unroll", "subgroup", "memory", "pieces", "reduce"] {
+            assert!(module(package, &builder, arch).kernels().count() > 0, "{package} for {arch}");
+        }
+    }
+}
+
 /// The test that runs a crate of `kernels` in the emulator.
 const TESTS: [(&str, &str); 8] = [
     ("gdn", "gdn"),
