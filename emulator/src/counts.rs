@@ -98,8 +98,8 @@ pub struct Totals {
     pub warp_instructions: u64,
     /// Instructions, each thread's counted.
     pub thread_instructions: u64,
-    /// Floating-point operations: `add` is one of each thread, `fma` two, `mma` 2 m n k of a warp; the whole rule stands in
-    /// the module `flops`.
+    /// Floating-point operations: `add` is one of each thread, `fma` two, `mma` 2 m n k of a warp; the whole rule is in
+    /// [`crate::flops`].
     pub flops: u64,
     /// Bytes that threads asked of global memory.
     pub global_bytes: u64,

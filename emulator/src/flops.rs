@@ -16,7 +16,7 @@
 //! that execute an instruction count, except that `mma` and `wgmma` are executed by all.
 
 /// Operations of the instruction `name`, each thread's, where it has so many operands.
-pub(crate) fn per_thread(name: &str, operands: usize) -> u32 {
+pub fn per_thread(name: &str, operands: usize) -> u32 {
     let mods: Vec<&str> = name.split('.').collect();
     let opcode = mods[0];
     if matches!(opcode, "mma" | "wgmma") {

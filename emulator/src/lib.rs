@@ -83,7 +83,7 @@ mod counts;
 mod error;
 mod exec;
 mod fault;
-mod flops;
+pub mod flops;
 mod launch;
 mod lexer;
 mod lower;
