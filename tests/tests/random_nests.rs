@@ -9,7 +9,7 @@ use std::fs;
 
 use cargo_latch::audit::Entry;
 use cargo_latch::build::{HintMode, Profile};
-use codegen_pass::report::Status;
+use codegen_pass::report::{Status, reason};
 use latch_tests::{audits, builder, checkout};
 
 const SEEDS: u64 = 200;
@@ -130,6 +130,7 @@ fn check(entry: &Entry, hints: usize) {
         let place = format!("line {}: {hint:?}", hint.line);
         assert_eq!(hint.status == Status::Honoured, hint.reason.is_none(), "{place}");
         assert_ne!(hint.status, Status::NotCompiled, "{place}");
+        assert_ne!(hint.reason.as_deref(), Some(reason::UNSAID), "{place}");
     }
     assert_eq!(entry.kernels.len() as u64, SEEDS);
     for kernel in &entry.kernels {

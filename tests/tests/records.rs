@@ -63,8 +63,11 @@ fn the_audit_fails_where_a_hint_was_dropped_and_only_there() {
     assert_eq!(clean.status.code(), Some(0), "{}", shown(&clean));
 }
 
+/// A record's status, reason and factor.
+type Said = (Status, Option<String>, Option<u64>);
+
 /// What a record says, whichever function rustc has put the loop in.
-fn by_site(entry: &Entry) -> BTreeMap<(String, u32), (Status, Option<String>, Option<u64>)> {
+fn by_site(entry: &Entry) -> BTreeMap<(String, u32), Said> {
     let value = |hint: &Hint| (hint.status, hint.reason.clone(), hint.factor);
     entry.hints.iter().map(|hint| ((hint.file.clone(), hint.line), value(hint))).collect()
 }

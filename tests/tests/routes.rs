@@ -162,7 +162,7 @@ fn what_is_written_otherwise_computes_the_same() {
         let expected: Vec<u32> = floats.iter().map(|x| (x.abs() + (x * 0.5).round_ties_even()).to_bits()).collect();
         assert_eq!(run(&nvvm, "floats", &inputs), expected, "{profile}");
         let expected: Vec<u32> = words.iter().map(|x| (x ^ x.rotate_left(3)).wrapping_add(*x)).collect();
-        assert_eq!(run(&nvvm, "atomics", &[words.clone()]), expected, "{profile}");
+        assert_eq!(run(&nvvm, "atomics", std::slice::from_ref(&words)), expected, "{profile}");
     }
 }
 
