@@ -12,8 +12,8 @@
 use super::layout::Chunk;
 use super::{TILE, TILES};
 use crate::Half;
-use crate::wy::{Matrix, add_scaled};
-use device_std::{block, device, math};
+use crate::wy::{Matrix, add_scaled, substitute};
+use device_std::{block, device};
 
 /// Threads that make a block together: one for each four neighbours.
 const TEAM: usize = TILE * TILE / 4;
@@ -58,26 +58,9 @@ pub unsafe fn run<T: Half>(chunk: &Chunk<T>) {
 #[inline(always)]
 unsafe fn diagonal(a: Matrix, inverse: Matrix, column: usize) {
     let first = column / TILE * TILE;
-    let mut solved = [0.0; TILE];
-    #[unroll]
-    for row in 0..TILE {
-        let mut value = if first + row == column { 1.0 } else { 0.0 };
-        #[unroll]
-        for group in 0..row.div_ceil(4) {
-            // SAFETY: the caller's promise.
-            let factors = unsafe { a.four(first + row, first + 4 * group) };
-            #[unroll]
-            for e in 0..4 {
-                // Of the last group, what is before the diagonal.
-                if 4 * group + e < row {
-                    value = math::fma(-factors[e], solved[4 * group + e], value);
-                }
-            }
-        }
-        solved[row] = value;
-        // SAFETY: the column is the thread's own.
-        unsafe { inverse.set(first + row, column, value) };
-    }
+    let identity = |row| if first + row == column { 1.0 } else { 0.0 };
+    // SAFETY: the caller's promise; the column is the thread's own.
+    unsafe { substitute(a, first, identity, |row, value| inverse.set(first + row, column, value)) };
 }
 
 /// Four neighbours of a product: `left` from its place on along the row, `right` from its place on down the columns.

@@ -1,8 +1,8 @@
 //! Between global memory, shared memory and the state's registers.
 
 use super::layout::Chunk;
-use super::{DK, Part, STATE_COLUMNS, State, TILE, TILES, TOKENS, for_pairs, pairs};
-use crate::wy::Gates;
+use super::{DK, Part, STATE_COLUMNS, State, TILE, TILES, for_pairs, pairs};
+use crate::wy;
 use crate::{Half, Head};
 use device_std::matrix::Accumulator;
 use device_std::{block, device, vector};
@@ -31,18 +31,8 @@ pub unsafe fn chunk<T: Half>(chunk: &Chunk<T>, head: &Head<T>, first: u32) {
             vector::store(Chunk::place(chunk.q, row, column).cast(), query);
         }
     }
-    if thread < TOKENS as usize {
-        let token = first as usize + thread;
-        let (mut gate, mut beta) = (1.0, 0.0);
-        // SAFETY: as above.
-        unsafe {
-            if token < head.tokens as usize {
-                (gate, beta) = (*head.g.add(token * head.heads), *head.beta.add(token * head.heads));
-            }
-            chunk.gates.set(Gates::Gate as usize, thread, gate);
-            chunk.gates.set(Gates::Beta as usize, thread, beta);
-        }
-    }
+    // SAFETY: the caller's promise.
+    unsafe { wy::load_gates::<T, TILES>(chunk.gates, head, first, thread) };
 }
 
 /// The sub-group's part of the state before the first token.

@@ -83,16 +83,6 @@ impl Chunk {
         // SAFETY: the caller's promise.
         unsafe { self.gates.get(row as usize, token) }
     }
-
-    /// Writes what a gate is for one token.
-    ///
-    /// # Safety
-    /// As for [`Matrix::set`].
-    #[inline(always)]
-    pub unsafe fn set_gate(&self, row: Gates, token: usize, value: f32) {
-        // SAFETY: the caller's promise.
-        unsafe { self.gates.set(row as usize, token, value) };
-    }
 }
 
 /// The bytes of dynamic shared memory for chunks of `tokens` and keys of `dk` elements.

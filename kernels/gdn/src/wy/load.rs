@@ -1,6 +1,7 @@
 //! Between global and shared memory.
 
 use super::layout::{Chunk, Gates, state_place};
+use super::matrix::Matrix;
 use super::{Place, ROWS, SIDE};
 use crate::{Element, Head};
 use device_std::{block, device};
@@ -41,19 +42,26 @@ pub unsafe fn chunk<T: Element, const TILES: usize>(
             column += GROUP * SIDE;
         }
     }
-    let row = block::thread_index() as usize;
-    if row < SIDE * TILES {
-        let token = first as usize + row;
-        let (mut gate, mut beta) = (1.0, 0.0);
+    // SAFETY: the caller's promise.
+    unsafe { gates::<T, TILES>(chunk.gates, head, first, block::thread_index() as usize) };
+}
+
+/// Gate and beta of the chunk's token `row`, into the rows of [`Gates`]. Threads beyond the tokens have nothing to do.
+#[device]
+#[inline(always)]
+pub unsafe fn gates<T, const TILES: usize>(gates: Matrix, head: &Head<T>, first: u32, row: usize) {
+    if row >= SIDE * TILES {
+        return;
+    }
+    let token = first as usize + row;
+    let (mut gate, mut beta) = (1.0, 0.0);
+    // SAFETY: the token is there; the places are the thread's own, which others read after the next barrier.
+    unsafe {
         if token < head.tokens as usize {
-            // SAFETY: the token is there.
-            (gate, beta) = unsafe { (*head.g.add(token * head.heads), *head.beta.add(token * head.heads)) };
+            (gate, beta) = (*head.g.add(token * head.heads), *head.beta.add(token * head.heads));
         }
-        // SAFETY: as above.
-        unsafe {
-            chunk.set_gate(Gates::Gate, row, gate);
-            chunk.set_gate(Gates::Beta, row, beta);
-        }
+        gates.set(Gates::Gate as usize, row, gate);
+        gates.set(Gates::Beta as usize, row, beta);
     }
 }
 

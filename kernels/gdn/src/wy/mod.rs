@@ -42,7 +42,9 @@ use device_std::{block, device, shared, thread};
 pub(crate) use gram::gamma;
 use layout::Chunk;
 pub(crate) use layout::Gates;
+pub(crate) use load::gates as load_gates;
 pub(crate) use matrix::{Matrix, add_scaled};
+pub(crate) use solve::substitute;
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;

@@ -4,7 +4,7 @@
 //! thread, all 16 of its elements in registers.
 
 use super::layout::Chunk;
-use super::matrix::add_scaled;
+use super::matrix::{Matrix, add_scaled};
 use super::{Place, ROWS, SIDE, WIDTH};
 use device_std::{block, device, math};
 
@@ -78,25 +78,41 @@ unsafe fn subtract_above(chunk: &Chunk, place: Place, first: usize) {
 #[device]
 #[inline(always)]
 unsafe fn diagonal(chunk: &Chunk, column: usize, first: usize) {
+    // SAFETY: the column is the thread's own, and `A` is not written any more.
+    unsafe {
+        substitute(
+            chunk.a,
+            first,
+            |row| chunk.u.get(first + row, column),
+            |row, value| chunk.u.set(first + row, column, value),
+        );
+    }
+}
+
+/// Forward substitution in the block on the diagonal of `I + a` that begins at `first`: one column of 16 rows, in registers.
+///
+/// # Safety
+/// What is below the block's diagonal was written before the last barrier.
+#[device]
+#[inline(always)]
+pub unsafe fn substitute(a: Matrix, first: usize, right: impl Fn(usize) -> f32, mut store: impl FnMut(usize, f32)) {
     let mut solved = [0.0; SIDE];
     #[unroll]
     for row in 0..SIDE {
-        // SAFETY: the column is the thread's own, and `A` is not written any more.
-        unsafe {
-            let mut value = chunk.u.get(first + row, column);
+        let mut value = right(row);
+        #[unroll]
+        for group in 0..row.div_ceil(WIDTH) {
+            // SAFETY: the caller's promise.
+            let factors = unsafe { a.four(first + row, first + WIDTH * group) };
             #[unroll]
-            for group in 0..row.div_ceil(WIDTH) {
-                let factors = chunk.a.four(first + row, first + WIDTH * group);
-                #[unroll]
-                for j in 0..WIDTH {
-                    // Of the last group, what is before the diagonal.
-                    if WIDTH * group + j < row {
-                        value = math::fma(-factors[j], solved[WIDTH * group + j], value);
-                    }
+            for j in 0..WIDTH {
+                // Of the last group, what is before the diagonal.
+                if WIDTH * group + j < row {
+                    value = math::fma(-factors[j], solved[WIDTH * group + j], value);
                 }
             }
-            solved[row] = value;
-            chunk.u.set(first + row, column, value);
         }
+        solved[row] = value;
+        store(row, value);
     }
 }
