@@ -35,6 +35,13 @@ pub fn builder(folder: &Path, hints: HintMode, profile: Profile) -> Builder {
     Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done")
 }
 
+/// The PTX of one package.
+pub fn ptx(builder: &Builder, package: &str, arch: &Arch) -> String {
+    let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");
+    let built = builder.build(&found[0], arch, None).expect("the package builds");
+    std::fs::read_to_string(&built.ptx).expect("the PTX is there")
+}
+
 /// The audit of one package on several architectures.
 pub fn audits(builder: &Builder, package: &str, names: &[&str]) -> Vec<Entry> {
     let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");

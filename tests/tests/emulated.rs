@@ -18,7 +18,7 @@ use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route};
 use cargo_latch::setup::Progress;
 use device_std::host;
 use emulator::{Arg, Config, Device, Module, Shape};
-use latch_tests::{archs, checkout};
+use latch_tests::{archs, checkout, ptx};
 use subgroup::{RESULTS, cases};
 
 /// What a kernel's input holds.
@@ -183,10 +183,7 @@ impl Kernel {
 
 /// The PTX of a family.
 fn module(package: &str, builder: &Builder, arch: &Arch) -> Module {
-    let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");
-    let built = builder.build(&found[0], arch, None).expect("the package builds");
-    let ptx = std::fs::read_to_string(&built.ptx).expect("the PTX is there");
-    Module::load(&ptx).unwrap_or_else(|error| panic!("{package}: {error}"))
+    Module::load(&ptx(builder, package, arch)).unwrap_or_else(|error| panic!("{package}: {error}"))
 }
 
 fn same_bits(package: &'static str, builder: &Builder, arch: &Arch) {

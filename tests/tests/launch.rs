@@ -11,9 +11,7 @@ fn ptx(arch: &str) -> String {
     let archs = archs(&[arch]);
     let args = BuildArgs { hints: HintMode::Llvm, archs: archs.clone(), ..BuildArgs::default() };
     let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
-    let found = builder.workspace.kernel_crates(&["memory".to_owned()]).expect("the package is a kernel crate");
-    let built = builder.build(&found[0], &archs[0], None).expect("the package builds");
-    std::fs::read_to_string(&built.ptx).expect("the PTX is there")
+    latch_tests::ptx(&builder, "memory", &archs[0])
 }
 
 /// A launcher with the kernels loaded.

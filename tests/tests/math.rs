@@ -10,7 +10,7 @@ use cargo_latch::setup::Progress;
 use device_std::host;
 use device_std::math::{Bf16, F16};
 use emulator::{Arg, Device, Module, Scalar, Shape};
-use latch_tests::{archs, checkout};
+use latch_tests::{archs, checkout, ptx};
 use pieces::arithmetic;
 
 /// The threads of a block.
@@ -238,10 +238,7 @@ fn module(profile: Profile, route: Route, name: &str) -> Module {
     let arch = &archs(&[name])[0];
     let args = BuildArgs { hints: HintMode::Llvm, profile, route, archs: archs(&[name]), ..BuildArgs::default() };
     let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
-    let found = builder.workspace.kernel_crates(&["pieces".to_owned()]).expect("the package is a kernel crate");
-    let built = builder.build(&found[0], arch, None).expect("the package builds");
-    let ptx = std::fs::read_to_string(&built.ptx).expect("the PTX is there");
-    Module::load(&ptx).unwrap_or_else(|error| panic!("{error}"))
+    Module::load(&ptx(&builder, "pieces", arch)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]

@@ -14,9 +14,7 @@ use memory::{BLOCK, Numbers, TILE};
 fn ptx(folder: &std::path::Path, package: &str, profile: Profile, route: Route, name: &str) -> String {
     let args = BuildArgs { hints: HintMode::Llvm, profile, route, archs: archs(&[name]), ..BuildArgs::default() };
     let builder = Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done");
-    let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");
-    let built = builder.build(&found[0], &archs(&[name])[0], None).expect("the package builds");
-    std::fs::read_to_string(&built.ptx).expect("the PTX is there")
+    latch_tests::ptx(&builder, package, &archs(&[name])[0])
 }
 
 /// A module on a device of its own for each launch.

@@ -10,7 +10,7 @@ use device_std::math::{Bf16, F16};
 use gated_delta::plan::Kernel;
 use gated_delta::problem::{Format, Outputs, Problem};
 use gated_delta::{Element, Error, Kernels, OwnedInputs};
-use latch_tests::{archs, checkout};
+use latch_tests::{archs, checkout, ptx};
 use launch::{Emulator, Report};
 
 /// The kernels for an architecture, on the emulator.
@@ -18,9 +18,7 @@ fn kernels(hints: HintMode, route: Route, arch: &str) -> Kernels<Emulator> {
     let archs = archs(&[arch]);
     let args = BuildArgs { hints, route, archs: archs.clone(), ..BuildArgs::default() };
     let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
-    let found = builder.workspace.kernel_crates(&["gdn".to_owned()]).expect("the package is a kernel crate");
-    let built = builder.build(&found[0], &archs[0], None).expect("the package builds");
-    load(arch, &std::fs::read_to_string(&built.ptx).expect("the PTX is there"))
+    load(arch, &ptx(&builder, "gdn", &archs[0]))
 }
 
 fn load(arch: &str, ptx: &str) -> Kernels<Emulator> {
