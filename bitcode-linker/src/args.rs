@@ -75,7 +75,12 @@ pub struct Args {
     #[arg(long)]
     pub report: Option<PathBuf>,
 
-    /// Any text; of no effect here. Part of the command line so that cargo links again when it changes.
+    /// Write the report beside the output, as NAME.hints.json.
+    #[arg(long, conflicts_with = "report")]
+    pub report_beside_output: bool,
+
+    /// What tells this linker and its LLVM from others, for the results that are kept. It stands in the command line
+    /// also so that cargo links again when it changes.
     #[arg(long, hide = true)]
     pub identity: Option<String>,
 
@@ -121,6 +126,12 @@ pub enum Contraction {
 }
 
 impl Args {
+    /// Where the report goes.
+    pub fn report_path(&self) -> Option<PathBuf> {
+        let beside = self.report_beside_output.then(|| self.output.with_extension("hints.json"));
+        beside.or_else(|| self.report.clone())
+    }
+
     /// Reads a command line, program name first. `@file` stands for the arguments in the file, one a line.
     pub fn read(command_line: impl IntoIterator<Item = OsString>) -> Result<Args, Error> {
         let mut expanded = Vec::new();

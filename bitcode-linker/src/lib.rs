@@ -19,6 +19,7 @@ mod error;
 mod family;
 mod identification;
 mod inputs;
+mod kept;
 mod merge;
 mod numbers;
 mod nvvm;
@@ -38,8 +39,10 @@ pub use session::end_in_one_sentence;
 use codegen_pass::report::LinkReport;
 use family::Family;
 use inkwell::module::Module;
+use kept::Kept;
 use nounroll_metadata::SurvivingLoop;
 use report::BeforeOptimization;
+use serde::{Deserialize, Serialize};
 use session::Session;
 use std::fs;
 use std::path::Path;
@@ -58,8 +61,22 @@ pub fn link(args: &Args) -> Result<(), Error> {
         objects.extend(inputs::read(input)?);
     }
     tracing::debug!("read");
+    let kept = Kept::of(args, &objects);
+    let made = match kept.as_ref().and_then(Kept::get) {
+        Some(made) => made,
+        None => {
+            let made = make(args, &gpu, libnvvm.as_ref(), objects)?;
+            kept.iter().for_each(|kept| kept.put(&made));
+            made
+        }
+    };
+    write(args, &made)
+}
+
+/// Links, and makes code of the result.
+fn make(args: &Args, gpu: &Gpu, libnvvm: Option<&nvvm::Compiler>, objects: Vec<inputs::Object>) -> Result<Made, Error> {
     let session = Session::new();
-    let module = merge::merge(&session, &gpu, objects, &args.export_symbol)?;
+    let module = merge::merge(&session, gpu, objects, &args.export_symbol)?;
     tracing::debug!("merged");
     merge::internalize(&module, &args.export_symbol)?;
     gpu.adopt(&module);
@@ -78,15 +95,20 @@ pub fn link(args: &Args) -> Result<(), Error> {
     keep(args, &module, "resolved.ll")?;
 
     tracing::debug!("resolved");
-    let made = match &libnvvm {
-        None => by_llvm(args, &session, &gpu, &module, before)?,
-        Some(libnvvm) => by_libnvvm(args, &session, &gpu, libnvvm, &module, before)?,
-    };
+    match libnvvm {
+        None => by_llvm(args, &session, gpu, &module, before),
+        Some(libnvvm) => by_libnvvm(args, &session, gpu, libnvvm, &module, before),
+    }
+}
+
+/// Writes all that the command line asks for, or nothing.
+fn write(args: &Args, made: &Made) -> Result<(), Error> {
     let report = serde_json::to_vec_pretty(&made.report).expect("a report is plain data");
+    let report_path = args.report_path();
     let outputs = [
         (Some(&args.output), Some(made.text.as_bytes())),
         (args.object.as_ref(), made.object.as_deref()),
-        (args.report.as_ref(), Some(&*report)),
+        (report_path.as_ref(), Some(&*report)),
     ];
     let wanted = outputs.into_iter().filter_map(|(path, contents)| path.zip(contents));
     let staged = wanted.map(|(path, contents)| output::stage(path, contents)).collect::<Result<Vec<_>, _>>()?;
@@ -94,6 +116,7 @@ pub fn link(args: &Args) -> Result<(), Error> {
 }
 
 /// What comes out of a link.
+#[derive(Serialize, Deserialize)]
 struct Made {
     /// PTX, or AMD's assembly.
     text: String,

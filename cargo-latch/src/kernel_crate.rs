@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use cargo_metadata::cargo_platform::Platform;
 use cargo_metadata::{CrateType, Metadata, Package};
 
 use crate::build::Arch;
@@ -68,6 +69,17 @@ impl Workspace {
     /// Where builds of kernels go: beside the workspace's other builds.
     pub fn build_folder(&self) -> PathBuf {
         self.metadata.target_directory.as_std_path().join("latch")
+    }
+
+    /// Does some package's manifest name a device target in full? Then cargo must be given just that name
+    /// ([`crate::build::spelling`]).
+    pub fn names_triple(&self) -> bool {
+        let is_device = |platform: &Platform| match platform {
+            Platform::Name(name) => Target::ALL.iter().any(|target| target.triple() == name),
+            Platform::Cfg(_) => false,
+        };
+        let dependencies = self.metadata.packages.iter().flat_map(|package| &package.dependencies);
+        dependencies.filter_map(|dependency| dependency.target.as_ref()).any(is_device)
     }
 
     /// The folder of a package, by name, dependencies included.

@@ -11,6 +11,7 @@
 //! - [`inspect`]: one kernel at one stage;
 //! - [`hints_trace`]: one kernel's hints at every stage.
 
+pub mod assembly;
 pub mod audit;
 pub mod build;
 mod checkout;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode};
+use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Wanted};
 use cargo_latch::inspect::{Stage, Stages};
 use cargo_latch::setup::Progress;
 use latch_tests::{archs, checkout};
@@ -37,7 +37,8 @@ struct Kernel {
 
 static COMPILED: LazyLock<[Compiled; 3]> = LazyLock::new(|| {
     let args = BuildArgs { hints: HintMode::Llvm, archs: archs(&ARCHS), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     ARCHS.map(|name| Compiled { arch: name, kernels: kernels(&builder, "pieces", &archs(&[name])[0]) })
 });
 
@@ -107,7 +108,8 @@ fn nothing_is_called_and_nothing_is_in_local_memory() {
 #[test]
 fn nothing_panics_traps_or_is_unreachable() {
     let args = BuildArgs { hints: HintMode::Llvm, archs: archs(&["sm_90"]), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     let contract = kernels(&builder, "subgroup", &archs(&["sm_90"])[0]);
     let pieces = COMPILED.iter().flat_map(|compiled| &compiled.kernels);
     let mut seen = 0;

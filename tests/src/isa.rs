@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Wanted};
 use cargo_latch::inspect::text::amd_function;
 use cargo_latch::setup::Progress;
 use cargo_latch::target::Target;
@@ -15,10 +15,10 @@ use codegen_pass::{Block, ControlFlow, LoopForest};
 /// The assembly of a kernel crate of the workspace in a folder.
 pub fn assembly(folder: &Path, package: &str, arch: &str) -> String {
     let args = BuildArgs { hints: HintMode::Llvm, target: Some(Target::Amdgcn), ..BuildArgs::default() };
-    let builder = Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done");
+    let builder = Builder::new(folder, &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     let crates = builder.workspace.kernel_crates(&[package.to_owned()]).expect("a kernel crate");
     let built = builder.build(&crates[0], &arch.parse().expect("an architecture"), None).expect("the kernels build");
-    std::fs::read_to_string(built.ptx).expect("the assembly is there")
+    built.text
 }
 
 /// The names of an assembly's kernels.

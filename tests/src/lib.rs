@@ -10,8 +10,8 @@ pub mod occupancy;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use cargo_latch::audit::{Entry, audit};
-use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile};
+use cargo_latch::audit::{Entry, audit_all};
+use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Unit, Wanted};
 use cargo_latch::setup::{self, Progress};
 
 /// The checkout's folder.
@@ -32,20 +32,23 @@ pub fn archs(names: &[&str]) -> Vec<Arch> {
 /// A builder for the workspace at `folder`.
 pub fn builder(folder: &Path, hints: HintMode, profile: Profile) -> Builder {
     let args = BuildArgs { hints, profile, ..BuildArgs::default() };
-    Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done")
+    Builder::new(folder, &args, Wanted::default(), &Progress::silent()).expect("set-up has been done")
 }
 
 /// The PTX of one package.
 pub fn ptx(builder: &Builder, package: &str, arch: &Arch) -> String {
     let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");
     let built = builder.build(&found[0], arch, None).expect("the package builds");
-    std::fs::read_to_string(&built.ptx).expect("the PTX is there")
+    built.text.clone()
 }
 
 /// The audit of one package on several architectures.
 pub fn audits(builder: &Builder, package: &str, names: &[&str]) -> Vec<Entry> {
     let found = builder.workspace.kernel_crates(&[package.to_owned()]).expect("the package is a kernel crate");
-    archs(names).iter().map(|arch| audit(builder, &found[0], arch).expect("the package builds")).collect()
+    let archs = archs(names);
+    let units: Vec<Unit<'_>> = archs.iter().map(|arch| Unit { kernels: &found[0], arch }).collect();
+    let audited = audit_all(builder, &units).expect("the package builds");
+    audited.into_iter().map(|audited| audited.entry).collect()
 }
 
 /// The command as a user runs it, in `folder`.

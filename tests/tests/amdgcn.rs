@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use cargo_latch::audit::Entry;
-use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Wanted};
 use cargo_latch::setup::{self, Progress};
 use cargo_latch::target::Target;
 use codegen_pass::report::Status;
@@ -16,7 +16,7 @@ const ARCHS: [&str; 2] = ["gfx1100", "gfx942"];
 
 fn builder(hints: HintMode, profile: Profile) -> Builder {
     let args = BuildArgs { hints, profile, target: Some(Target::Amdgcn), ..BuildArgs::default() };
-    Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done")
+    Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done")
 }
 
 /// The kernels' hinted loops.
@@ -57,7 +57,7 @@ fn the_machine_code_has_the_loops_that_the_kernels_name() {
         let crates = builder.workspace.kernel_crates(&[package.to_owned()]).expect("a kernel crate").remove(0);
         for arch in archs(&ARCHS) {
             let built = builder.build(&crates, &arch, None).expect("it builds");
-            let assembly = fs::read_to_string(&built.ptx).expect("the assembly is there");
+            let assembly = built.text.clone();
             let loops = |kernel: &expected::Expected| Function::of(&assembly, &kernel.name).loops();
             let wrong = expected.iter().filter(|kernel| loops(kernel) != kernel.loops);
             let wrong: Vec<_> = wrong.map(|kernel| format!("{kernel:?}: {} loops", loops(kernel))).collect();
@@ -203,8 +203,9 @@ fn both_makers_in_one_build_and_a_code_object_where_lld_is_here() {
     let (files, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let files: Vec<&str> = files.lines().collect();
     let extensions: Vec<&str> = files.iter().filter_map(|file| Path::new(file).extension()?.to_str()).collect();
-    let tools = builder(HintMode::Llvm, Profile::Release).tools;
-    if setup::ensure_lld(&tools, &Progress::silent()).is_ok() {
+    let tools = builder(HintMode::Llvm, Profile::Release);
+    let tools = tools.tools();
+    if setup::ensure_lld(tools, &Progress::silent()).is_ok() {
         assert_eq!(extensions, ["s", "hsaco", "ptx", "cubin"], "{said}");
         let code_object = fs::read(files[1]).expect("it was written");
         assert!(code_object.starts_with(b"\x7fELF"));

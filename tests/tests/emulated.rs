@@ -14,7 +14,7 @@ mod piece_kernels;
 use std::collections::BTreeSet;
 use std::fs;
 
-use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route};
+use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
 use device_std::host;
 use emulator::{Arg, Config, Device, Module, Shape};
@@ -246,7 +246,8 @@ fn cases_have_the_same_bits(package: &str, cases: &[case::Case], elsewhere: &str
 fn check(hints: HintMode, profile: Profile, route: Route, names: &[&str]) {
     let archs = archs(names);
     let args = BuildArgs { hints, profile, route, archs: archs.clone(), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     for arch in &archs {
         same_bits("nounroll", &builder, arch);
         same_bits("unroll", &builder, arch);
@@ -297,7 +298,8 @@ fn by_libnvvm_with_hints_resolved_on_mir() {
 fn ptx_for_other_architectures_loads() {
     let archs = archs(&["sm_86", "sm_90a", "sm_100a", "sm_103a"]);
     let args = BuildArgs { hints: HintMode::Llvm, archs: archs.clone(), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     for arch in &archs {
         for package in ["nounroll", "unroll", "subgroup", "memory", "pieces", "reduce"] {
             assert!(module(package, &builder, arch).kernels().count() > 0, "{package} for {arch}");

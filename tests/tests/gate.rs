@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use cargo_latch::audit::{Audited, audit_in_full, audit_of, gate};
-use cargo_latch::build::{Builder, HintMode, Profile};
+use cargo_latch::audit::{Audited, audit_all, audit_of, gate};
+use cargo_latch::build::{Builder, HintMode, Profile, Unit, Wanted};
 use cargo_latch::config::LatchToml;
 use cargo_latch::diagnose::text::Printer;
 use cargo_latch::kernel_crate::KernelCrate;
@@ -14,6 +14,7 @@ use codegen_pass::report::Status;
 use latch_tests::{archs, builder, checkout, fixture, latch, shown};
 
 const ARCHS: [&str; 3] = ["sm_80", "sm_90", "sm_120a"];
+const LINES: Wanted = Wanted { lines: true, code_objects: false };
 
 #[track_caller]
 fn ends_with(output: &Output, code: i32, said: &[(&str, usize)]) {
@@ -72,12 +73,11 @@ fn a_build_with_a_hint_that_was_not_honoured_fails_and_leaves_the_last_one() {
 }
 
 #[test]
-fn while_compiling_the_same_is_told_by_the_compiler_and_once() {
+fn with_hints_resolved_on_mir_the_same_is_told() {
     let build =
         |level: &str| latch(&fixture("dropped"), &["build", "--hints", "mir", "--emit", "ptx", "--level", level]);
-    // What only the link stage finds out is not known yet when compiling has failed.
     let error = "error: `#[nounroll]` was not honoured: the loop never repeats\n";
-    ends_with(&build("deny"), 1, &[(error, 2), ("could not compile `dropped`", 1), ("the optimizer deleted", 0)]);
+    ends_with(&build("deny"), 1, &[(error, 2), ("the optimizer deleted", 1)]);
     ends_with(&build("warn"), 0, &[("warning: `#[nounroll]` was not honoured", 3), ("the loop never repeats", 2)]);
     ends_with(&build("allow"), 0, &[("was not honoured", 0)]);
 }
@@ -139,13 +139,14 @@ fn a_file_that_cannot_be_read_is_one_error_with_its_line() {
 
 #[test]
 fn source_lines_change_nothing_and_lead_from_every_hint_to_its_loops() {
-    let mut builder = builder(&checkout(), HintMode::Llvm, Profile::Release);
+    let builder = builder(&checkout(), HintMode::Llvm, Profile::Release);
+    let with_lines = builder.with(LINES);
     let kernels = kernel_crate(&builder, "nounroll");
     for arch in archs(&ARCHS) {
-        builder.extras.lines = false;
-        let plain = audit_in_full(&builder, &kernels, &arch).expect("the kernels build");
-        builder.extras.lines = true;
-        let lines = audit_in_full(&builder, &kernels, &arch).expect("the kernels build");
+        let audit = |builder: &Builder| {
+            audit_all(builder, &[Unit { kernels: &kernels, arch: &arch }]).expect("the kernels build").remove(0)
+        };
+        let (plain, lines) = (audit(&builder), audit(&with_lines));
         assert!(lines.code.as_ref().is_some_and(|code| code.has_lines));
         assert!(
             lines.entry.hints.iter().all(|hint| hint.status == Status::Honoured),
@@ -162,18 +163,15 @@ fn source_lines_change_nothing_and_lead_from_every_hint_to_its_loops() {
 
 #[test]
 fn a_loop_that_ptxas_has_unrolled_is_missed_at_its_hint() {
-    let mut builder = builder(&fixture("gate"), HintMode::Llvm, Profile::Release);
-    builder.extras.lines = true;
+    let builder = builder(&fixture("gate"), HintMode::Llvm, Profile::Release).with(LINES);
     let kernels = kernel_crate(&builder, "gate");
     let config = LatchToml::default();
     let kept = line(&fixture("gate").join("src/lib.rs"), "// kept");
     for arch in archs(&ARCHS) {
-        let built = builder.build(&kernels, &arch, None).expect("the kernels build");
+        let mut built = builder.build(&kernels, &arch, None).expect("the kernels build");
         // ptxas is not asked to keep anything rolled, and so it unrolls.
-        let ptx = fs::read_to_string(&built.ptx).expect("the PTX is there");
-        let without: String =
-            ptx.lines().filter(|line| !line.contains(".pragma")).map(|line| format!("{line}\n")).collect();
-        fs::write(&built.ptx, without).expect("written");
+        let without = built.text.lines().filter(|line| !line.contains(".pragma"));
+        built.text = without.map(|line| format!("{line}\n")).collect();
         let audited = audit_of(&builder, &kernels, &arch, &built).expect("it can be audited");
         let found = gate::findings(&audited, &config, &config.hints.levels(None), &kernels.folder).expect("no budgets");
         let printer = Printer::plain(&fixture("gate"));
@@ -189,8 +187,7 @@ fn a_loop_that_ptxas_has_unrolled_is_missed_at_its_hint() {
 
 #[test]
 fn a_hint_whose_marker_was_erased_is_missed() {
-    let mut builder = builder(&fixture("gate"), HintMode::Llvm, Profile::Release);
-    builder.extras.lines = true;
+    let builder = builder(&fixture("gate"), HintMode::Llvm, Profile::Release).with(LINES);
     let kernels = kernel_crate(&builder, "gate");
     let config = LatchToml::default();
     let arch = archs(&["sm_90"]).remove(0);

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode};
+use cargo_latch::build::outputs::write_whole;
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Wanted};
 use cargo_latch::setup::{self, Progress};
 use device_std::math::{Bf16, F16};
 use gated_delta::cases::{Case, usual};
@@ -25,9 +26,13 @@ const HOUR: Duration = Duration::from_secs(3600);
 fn ptx() -> PathBuf {
     let archs = archs(&["sm_90"]);
     let args = BuildArgs { hints: HintMode::Llvm, archs: archs.clone(), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     let found = builder.workspace.kernel_crates(&["gdn".to_owned()]).expect("the package is a kernel crate");
-    builder.build(&found[0], &archs[0], None).expect("the package builds").ptx
+    let built = builder.build(&found[0], &archs[0], None).expect("the package builds");
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gdn.ptx");
+    write_whole(&file, built.text.as_bytes()).expect("the PTX can be written");
+    file
 }
 
 fn emulated(ptx: &str) -> Report {

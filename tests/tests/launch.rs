@@ -1,7 +1,7 @@
 //! The promise: a host program that is written against the launcher's trait runs compiled kernels, slices, per-thread output and
 //! dynamic shared memory included, on the emulator and, where there is one, on a GPU, with the same results.
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Wanted};
 use cargo_latch::setup::Progress;
 use latch_tests::{archs, checkout};
 use launch::{Arg, Buffer, Cudarc, Emulator, Error, Launcher, Plain, Shape};
@@ -10,7 +10,8 @@ use launch::{Arg, Buffer, Cudarc, Emulator, Error, Launcher, Plain, Shape};
 fn ptx(arch: &str) -> String {
     let archs = archs(&[arch]);
     let args = BuildArgs { hints: HintMode::Llvm, archs: archs.clone(), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     latch_tests::ptx(&builder, "memory", &archs[0])
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
 use device_std::host;
 use device_std::math::{Bf16, F16};
@@ -237,7 +237,8 @@ macro_rules! pieces {
 fn module(profile: Profile, route: Route, name: &str) -> Module {
     let arch = &archs(&[name])[0];
     let args = BuildArgs { hints: HintMode::Llvm, profile, route, archs: archs(&[name]), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     Module::load(&ptx(&builder, "pieces", arch)).unwrap_or_else(|error| panic!("{error}"))
 }
 

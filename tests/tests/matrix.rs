@@ -4,8 +4,6 @@
 //!
 //! Wrong where a GPU adds in another order: its last bits are its own.
 
-use std::path::Path;
-
 use cargo_latch::build::{Arch, Builder, Built, HintMode, Intermediates, Profile};
 use cargo_latch::setup::CudaTools;
 use device_std::host;
@@ -33,7 +31,7 @@ fn build(hints: HintMode, profile: Profile, arch: &str) -> (Builder, Built, Stri
     let builder = builder(&checkout(), hints, profile);
     let arch: Arch = archs(&[arch]).remove(0);
     let found = builder.workspace.kernel_crates(&["matrix".to_owned()]).expect("the package is a kernel crate");
-    let folder = builder.output_folder(&found[0], &arch);
+    let folder = builder.stages_folder(&found[0], &arch);
     let keep = Intermediates { mir: folder.join("matrix.mir"), folder };
     let built = builder.build(&found[0], &arch, Some(&keep)).expect("the package builds");
     let optimized = std::fs::read_to_string(keep.folder.join("optimized.ll")).expect("the module was kept");
@@ -41,7 +39,7 @@ fn build(hints: HintMode, profile: Profile, arch: &str) -> (Builder, Built, Stri
 }
 
 fn cuda(builder: &Builder) -> &CudaTools {
-    builder.tools.cuda.as_ref().expect("NVIDIA's tools are here")
+    builder.tools().cuda.as_ref().expect("NVIDIA's tools are here")
 }
 
 fn assemble(builder: &Builder, ptx: &str, arch: &str) -> Cubin {
@@ -50,7 +48,7 @@ fn assemble(builder: &Builder, ptx: &str, arch: &str) -> Cubin {
 }
 
 fn ptx(built: &Built) -> String {
-    std::fs::read_to_string(&built.ptx).expect("the PTX is there")
+    built.text.clone()
 }
 
 /// What ptxas warns of, and all else that it has a number for: where it waits on its own, it says so for information.
@@ -317,15 +315,14 @@ fn check_loaders(module: &Module) {
     assert_eq!(device.read_written(&out).expect("all was written"), wanted);
 }
 
-fn load(path: &Path) -> Module {
-    let text = std::fs::read_to_string(path).expect("the PTX is there");
-    Module::load(&text).unwrap_or_else(|error| panic!("{error}"))
+fn load(ptx: &str) -> Module {
+    Module::load(ptx).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn optimized_products_are_the_hosts() {
     let (_, built, _) = build(HintMode::Llvm, Profile::Release, ALL);
-    let module = load(&built.ptx);
+    let module = load(&built.text);
     check_products(&module);
     check_loaders(&module);
 }
@@ -333,7 +330,7 @@ fn optimized_products_are_the_hosts() {
 #[test]
 fn products_that_are_not_optimized_are_the_hosts() {
     let (_, built, _) = build(HintMode::Llvm, Profile::Dev, ALL);
-    let module = load(&built.ptx);
+    let module = load(&built.text);
     check_products(&module);
     check_loaders(&module);
 }

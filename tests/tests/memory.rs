@@ -3,7 +3,7 @@
 //!
 //! What the instructions look like, one by one, is under snapshot (`snapshots/tests/pieces`).
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
 use device_std::atomic::{Atomic, Block, Relaxed};
 use device_std::host::{self, Output};
@@ -13,7 +13,7 @@ use memory::{BLOCK, Numbers, TILE};
 
 fn ptx(folder: &std::path::Path, package: &str, profile: Profile, route: Route, name: &str) -> String {
     let args = BuildArgs { hints: HintMode::Llvm, profile, route, archs: archs(&[name]), ..BuildArgs::default() };
-    let builder = Builder::new(folder, &args, &Progress::silent()).expect("set-up has been done");
+    let builder = Builder::new(folder, &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     latch_tests::ptx(&builder, package, &archs(&[name])[0])
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use cargo_latch::audit::Entry;
-use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
 use codegen_pass::report::Status;
 use codegen_pass::report::reason::{self, COPIES};
@@ -72,7 +72,8 @@ fn every_loop_that_stays_has_its_own_reason() {
 fn the_reason_is_the_same_by_libnvvm() {
     for hints in [HintMode::Llvm, HintMode::Mir] {
         let args = BuildArgs { hints, route: Route::Nvvm, ..BuildArgs::default() };
-        let builder = Builder::new(&fixture("left"), &args, &Progress::silent()).expect("set-up has been done");
+        let builder = Builder::new(&fixture("left"), &args, Wanted::default(), &Progress::silent())
+            .expect("set-up has been done");
         audits(&builder, "left", &["sm_100"]).iter().for_each(check);
     }
 }

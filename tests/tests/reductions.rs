@@ -3,7 +3,7 @@
 //!
 //! That the host's results are right is tested beside the kernels.
 
-use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route};
+use cargo_latch::build::{Arch, BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
 use device_std::host::{self, Output, Rows};
 use emulator::{Arg, Device, Module, Scalar, Shape};
@@ -156,7 +156,8 @@ impl Aligned {
 fn same_bits(hints: HintMode, profile: Profile, route: Route, name: &str) {
     let arch: &Arch = &archs(&[name])[0];
     let args = BuildArgs { hints, profile, route, archs: archs(&[name]), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     let module = Module::load(&ptx(&builder, "reduce", arch)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(module.kernels().count(), 12, "every kernel is run below");
     row_kernels(&module);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cargo_latch::audit::{Entry, audit};
-use cargo_latch::build::{BuildArgs, Builder, FpContract, HintMode, Profile, Route};
+use cargo_latch::build::{BuildArgs, Builder, FpContract, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::{self, Progress};
 use codegen_pass::report::Status;
 use emulator::{Arg, Config, Device, Module, Scalar, Shape};
@@ -18,7 +18,7 @@ const ARCHS: [&str; 2] = ["sm_100", "sm_120a"];
 
 fn builder(hints: HintMode, profile: Profile, route: Route, fp_contract: FpContract) -> Builder {
     let args = BuildArgs { hints, profile, route, fp_contract, ..BuildArgs::default() };
-    Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done")
+    Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done")
 }
 
 fn by(route: Route, hints: HintMode, profile: Profile, package: &str) -> Vec<Entry> {
@@ -85,7 +85,7 @@ fn what_is_left_of_a_hint_is_read_from_libnvvms_own_ptx() {
         for package in ["nounroll", "unroll"] {
             let kernels = builder.workspace.kernel_crates(&[package.to_owned()]).expect("it is a kernel crate");
             let built = builder.build(&kernels[0], &archs(&["sm_100"])[0], None).expect("it builds");
-            let ptx = fs::read_to_string(&built.ptx).expect("the PTX is there");
+            let ptx = built.text.clone();
             let left: Vec<_> = built.report.hints.iter().flat_map(|hint| &hint.left).collect();
             assert!(left.len() > 10, "{package}, {profile}");
             for found in left {
@@ -124,10 +124,11 @@ fn products_and_sums_are_fused_on_demand_alone_by_both_routes() {
 /// The module that a route makes of the kernels that have to be adapted.
 fn adapted(route: Route, profile: Profile) -> Module {
     let args = BuildArgs { hints: HintMode::Llvm, profile, route, ..BuildArgs::default() };
-    let builder = Builder::new(&fixture("adapted"), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&fixture("adapted"), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     let kernels = builder.workspace.kernel_crates(&[]).expect("it is a kernel crate");
     let built = builder.build(&kernels[0], &archs(&["sm_100"])[0], None).expect("it builds");
-    Module::load(&fs::read_to_string(&built.ptx).expect("the PTX is there")).expect("the emulator reads it")
+    Module::load(&built.text).expect("the emulator reads it")
 }
 
 /// What a kernel makes of its inputs, bit for bit.
@@ -183,7 +184,7 @@ fn an_older_architecture_is_refused_with_the_other_routes_name() {
 #[test]
 fn the_linker_asks_libnvvm_itself_which_architectures_it_takes() {
     let builder = builder(HintMode::Llvm, Profile::Release, Route::Nvvm, FpContract::Off);
-    let libnvvm = builder.tools.cuda.as_ref().ok().and_then(|cuda| cuda.libnvvm.clone()).expect("it is here");
+    let libnvvm = builder.tools().cuda.as_ref().ok().and_then(|cuda| cuda.libnvvm.clone()).expect("it is here");
     let linker = setup::latch_link().expect("the linker has been built");
     let nothing = checkout().join("README.md");
     let output = Command::new(linker)
@@ -207,7 +208,7 @@ fn libnvvm_shows_no_module_that_it_has_optimized() {
 
 /// A CUDA toolkit with the two tools that Latch asks for, and nothing else.
 fn toolkit_without_libnvvm(folder: &Path, builder: &Builder) {
-    let cuda = builder.tools.cuda.as_ref().expect("NVIDIA's tools are here");
+    let cuda = builder.tools().cuda.as_ref().expect("NVIDIA's tools are here");
     fs::create_dir(folder.join("bin")).expect("it can be made");
     for tool in [&cuda.ptxas, &cuda.nvdisasm] {
         symlink(tool, folder.join("bin").join(tool.file_name().expect("a tool has a name"))).expect("it can be made");

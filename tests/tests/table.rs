@@ -2,7 +2,7 @@
 //! architecture and in both modes; and an unoptimized build keeps one pragma for each loop that is to stay.
 
 use cargo_latch::audit::{Entry, Kind};
-use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
 use codegen_pass::report::Status;
 use latch_tests::{audits, builder, checkout, expected};
@@ -72,7 +72,8 @@ fn the_table() {
     for (args, names) in [(BuildArgs::default(), &ARCHS[..]), (nvvm, &["sm_100", "sm_120a"])] {
         for hints in [HintMode::Llvm, HintMode::Mir] {
             let args = BuildArgs { hints, ..args.clone() };
-            let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+            let builder =
+                Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
             let (rolled, unrolled) = (audits(&builder, "nounroll", names), audits(&builder, "unroll", names));
             for (rolled, unrolled) in rolled.iter().zip(&unrolled) {
                 let place = format!("{} by {}, mode {}", rolled.arch, rolled.route, rolled.mode);

@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use sass::{AssembleOptions, Frame, Function, Nvdisasm, Program, Ptxas, SymbolKind};
+use anyhow::Result;
+use sass::{AssembleOptions, Cubin, Frame, Function, Program, SymbolKind};
+use serde::{Deserialize, Serialize};
 
-use crate::build::{Arch, Built};
-use crate::setup::CudaTools;
+use crate::assembly::Assembler;
+use crate::build::Arch;
 
 /// What ptxas made of a build.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct MachineCode {
     /// The figures.
     pub report: sass::Report,
@@ -34,7 +35,7 @@ pub struct MachineCode {
 }
 
 /// What messages may want to show of one kernel, with all that it can call.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct KernelCode {
     /// The symbol.
     pub name: String,
@@ -45,7 +46,7 @@ pub struct KernelCode {
 }
 
 /// A loop of the machine code.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineLoop {
     /// The symbol of its function, as in the PTX.
     pub function: String,
@@ -66,7 +67,7 @@ pub struct MachineLoop {
 }
 
 /// A line of a source file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourceLine {
     /// The file, as debug information names it: a full path.
     pub file: PathBuf,
@@ -75,7 +76,7 @@ pub struct SourceLine {
 }
 
 /// An instruction that costs more than it seems to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// What it does.
     pub kind: CostKind,
@@ -84,7 +85,7 @@ pub struct Cost {
 }
 
 /// What a costly instruction does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CostKind {
     /// Loads from local memory.
     LocalLoad,
@@ -98,14 +99,16 @@ pub enum CostKind {
 
 impl MachineCode {
     /// Assembles and disassembles what a build made.
-    pub fn of(cuda: &CudaTools, built: &Built, arch: &Arch, with_lines: bool) -> Result<MachineCode> {
+    pub fn of(assembler: &Assembler, ptx: &str, arch: &Arch, with_lines: bool) -> Result<MachineCode> {
         let options = AssembleOptions { line_info: with_lines, ..AssembleOptions::default() };
-        let cubin = Ptxas::new(&cuda.ptxas)
-            .assemble(&built.ptx, arch.name(), &options)
-            .with_context(|| format!("ptxas refuses {}", built.ptx.display()))?;
-        let module = Nvdisasm::new(&cuda.nvdisasm).disassemble(&cubin)?;
+        let cubin = assembler.cubin(ptx, arch, &options)?;
+        assembler.found("machine code", &cubin, || MachineCode::read(assembler, &cubin))
+    }
+
+    fn read(assembler: &Assembler, cubin: &Cubin) -> Result<MachineCode> {
+        let module = assembler.disassemble(cubin)?;
         let program = Program::of(&module);
-        let report = sass::Report::of(&cubin, &program)?;
+        let report = sass::Report::of(cubin, &program)?;
         let instructions = module.sections.iter().flat_map(|section| &section.instructions);
         let written: BTreeSet<SourceLine> = instructions.filter_map(|i| i.source.as_ref()).flat_map(lines_of).collect();
         let kernels = program.kernels().map(|kernel| KernelCode::of(&kernel)).collect();

@@ -19,12 +19,12 @@ pub mod table;
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use codegen_pass::report::{HintRecord, LinkReport, Status};
 use codegen_pass::{HintKind, Site};
 
-use crate::build::{Arch, Builder, Built, Extras, Route};
-use crate::config::Level;
+use crate::assembly::Assembler;
+use crate::build::{Arch, Builder, Built, Route, Unit, Wanted};
 use crate::diagnose::reasons;
 use crate::kernel_crate::KernelCrate;
 use crate::target::Target;
@@ -43,21 +43,28 @@ pub struct Audited {
 
 /// Builds a crate for an architecture and holds every hint against what came out.
 pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Entry> {
-    Ok(audit_in_full(builder, kernels, arch)?.entry)
+    let mut audited = audit_all(builder, &[Unit { kernels, arch }])?;
+    audited.pop().map(|audited| audited.entry).context("nothing was audited")
 }
 
-/// The same, with the machine code that was looked at.
+/// Builds crates for architectures and holds every hint against what came out, as much at a time as may be.
 ///
 /// A hint without record may stand in code that nothing uses, or have lost its marker. Source lines in the machine code tell
 /// which; where the build has none, another with lines is looked at for this alone.
-pub fn audit_in_full(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Audited> {
-    let mut audited = audit_of(builder, kernels, arch, &builder.build(kernels, arch, None)?)?;
+pub fn audit_all(builder: &Builder, units: &[Unit<'_>]) -> Result<Vec<Audited>> {
+    let built = builder.build_all(units)?;
+    let work: Vec<(&Unit<'_>, &Built)> = units.iter().zip(&built).collect();
+    let audited = builder.jobs.run(&work, |(unit, built)| audit_of(builder, unit.kernels, unit.arch, built));
+    let audited = audited.into_iter().collect::<Result<Vec<_>>>()?;
+    units.iter().zip(audited).map(|(unit, audited)| with_lost(builder, unit, audited)).collect()
+}
+
+fn with_lost(builder: &Builder, unit: &Unit<'_>, mut audited: Audited) -> Result<Audited> {
     let has_lines = audited.code.as_ref().is_none_or(|code| code.has_lines);
     if !has_lines && audited.entry.hints.iter().any(is_without_record) {
-        let mut with_lines = builder.clone();
-        with_lines.extras = Extras { lines: true, plugin_levels: vec![Level::Allow.to_string()], ..Extras::default() };
-        let built = with_lines.build(kernels, arch, None)?;
-        let told = audit_of(&with_lines, kernels, arch, &built)?.entry.hints;
+        let with_lines = builder.with(Wanted { lines: true, ..builder.wanted() });
+        let built = with_lines.build(unit.kernels, unit.arch, None)?;
+        let told = audit_of(&with_lines, unit.kernels, unit.arch, &built)?.entry.hints;
         let lost = told.iter().filter(|hint| hint.reason.as_deref() == Some(reasons::LOST));
         for lost in lost {
             let same = |hint: &&mut Hint| (&hint.file, hint.line, hint.column) == (&lost.file, lost.line, lost.column);
@@ -73,10 +80,15 @@ fn is_without_record(hint: &Hint) -> bool {
 
 /// The same, of what was built.
 pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &Built) -> Result<Audited> {
-    let mut code = match &builder.tools.cuda {
+    let lines = builder.wanted().lines;
+    let code_of = |assembler: &Assembler| {
+        MachineCode::of(assembler, &built.text, arch, lines)
+            .with_context(|| format!("ptxas does not take what was built of `{}` for {arch}", kernels.name))
+    };
+    let mut code = match &builder.tools().cuda {
         // The hints are judged by what the optimizer has left, after which no tool unrolls anything.
         _ if arch.target() == Target::Amdgcn => None,
-        Ok(cuda) => Some(MachineCode::of(cuda, built, arch, builder.extras.lines)?),
+        Ok(cuda) => Some(code_of(&Assembler::with(cuda, &builder.tools().home)?)?),
         Err(error) => {
             tracing::warn!("the machine code is not looked at: {error}");
             None

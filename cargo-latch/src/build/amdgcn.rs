@@ -7,68 +7,68 @@
 //! The code object, which is what the HIP and HSA runtimes load, is made by lld, where it is wanted.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::Artifact;
+use codegen_pass::report::LinkReport;
 
-use super::{Arch, Builder, FpContract, Intermediates, Made, with_path};
-use crate::kernel_crate::KernelCrate;
+use super::cargo::{read_report, with_path};
+use super::{Builder, FpContract, Intermediates, Unit};
 use crate::setup::toolchain::with_libraries;
 use crate::target::Target;
 
 impl Builder {
-    /// Links what cargo has built, into a folder beside the place where builds end.
+    /// Links what cargo has built: assembly, a code object where one is wanted, and the report.
     pub(super) fn link_for_amd(
         &self,
-        kernels: &KernelCrate,
-        arch: &Arch,
+        unit: &Unit<'_>,
         artifacts: &[Artifact],
-        report: &Path,
         keep: Option<&Intermediates>,
-    ) -> Result<Made> {
-        let folder = tempfile::tempdir_in(self.output_folder(kernels, arch)).context("cannot make a folder")?;
-        let [text, object, code_object] = ["s", "o", "hsaco"].map(|name| folder.path().join(name));
-        let mut link = self.link_command(kernels, arch, artifacts, keep)?;
-        link.arg("--output").arg(&text).arg("--report").arg(report);
-        if self.extras.code_objects.is_some() {
+    ) -> Result<(String, Option<Vec<u8>>, LinkReport)> {
+        let folder = tempfile::tempdir().context("cannot make a folder")?;
+        let [text, object, code_object, report] = ["s", "o", "hsaco", "json"].map(|name| folder.path().join(name));
+        let lld = self.installed.lld.as_ref().and_then(|lld| lld.as_ref().ok());
+        let mut link = self.link_command(unit, artifacts, keep)?;
+        link.arg("--output").arg(&text).arg("--report").arg(&report);
+        if lld.is_some() {
             link.arg("--object").arg(&object);
         }
-        run_linker(&mut link).with_context(|| format!("`{}` does not link for {arch}", kernels.name))?;
-        let lld = self.extras.code_objects.as_ref();
-        let code_object = lld.map(|lld| lld.link(&object, &code_object).map(|()| code_object));
-        Ok(Made { text, code_object: code_object.transpose()?, _folder: Some(folder) })
+        run_linker(&mut link).with_context(|| format!("`{}` does not link for {}", unit.kernels.name, unit.arch))?;
+        let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+        let made = lld.map(|lld| {
+            lld.link(&object, &code_object)?;
+            read(&code_object)
+        });
+        let text = String::from_utf8(read(&text)?).context("the linker's assembly is no text")?;
+        Ok((text, made.transpose()?, read_report(&report)?))
     }
 
     /// The linker, for the library of the kernels and all that it may need.
-    fn link_command(
-        &self,
-        kernels: &KernelCrate,
-        arch: &Arch,
-        artifacts: &[Artifact],
-        keep: Option<&Intermediates>,
-    ) -> Result<Command> {
-        let own = artifacts.iter().find(|artifact| artifact.target.src_path == kernels.root_file);
-        let own = own.with_context(|| format!("cargo built `{}` but did not say so", kernels.name))?;
-        let mut link = with_libraries(&self.linker, &self.tools.toolchain.sysroot);
-        link.args(["--target", Target::Amdgcn.triple(), "--target-cpu", arch.name()]);
-        link.arg(format!("-O{}", own.profile.opt_level));
-        if self.fp_contract == FpContract::On {
+    fn link_command(&self, unit: &Unit<'_>, artifacts: &[Artifact], keep: Option<&Intermediates>) -> Result<Command> {
+        let own = artifacts.iter().find(|artifact| artifact.target.src_path == unit.kernels.root_file);
+        let own = own.with_context(|| format!("cargo built `{}` but did not say so", unit.kernels.name))?;
+        let linker = &self.installed.linker;
+        let mut link = with_libraries(&linker.path, &self.tools().toolchain.sysroot);
+        link.args(["--target", Target::Amdgcn.triple(), "--target-cpu", unit.arch.name()]);
+        link.arg(format!("-O{}", own.profile.opt_level)).args(["--identity", &linker.content]);
+        if self.args.fp_contract == FpContract::On {
             link.arg("--fp-contract=on");
         }
         if let Some(keep) = keep {
             link.arg(with_path("--keep-intermediates=", &keep.folder));
         }
-        let sysroot = self.amd_sysroot.as_ref();
-        let sysroot = sysroot.context("this build was not set up for AMD's GPUs: name one of them with --arch")?;
+        link.env(result_cache::FOLDER, self.tools().home.cache_folder().unwrap_or_default());
+        let sysroot = self.installed.sysroot(Target::Amdgcn);
         link.args(self.libraries(own, artifacts)).args(sysroot.libraries(Target::Amdgcn));
         Ok(link)
     }
 
     /// The library of the kernels, and those of all crates for the device.
     fn libraries(&self, own: &Artifact, artifacts: &[Artifact]) -> Vec<OsString> {
-        let for_device = self.cargo_folder().join(Target::Amdgcn.triple());
+        let for_device = self.workspace.build_folder().join("cargo").join(Target::Amdgcn.triple());
         let others = artifacts.iter().filter(|artifact| artifact.package_id != own.package_id);
         let files = std::iter::once(own).chain(others).flat_map(|artifact| &artifact.filenames);
         let files = files.map(|file| file.as_std_path());

@@ -1,14 +1,16 @@
 //! What a build can be asked for, as the commands that build share it.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::Unit;
 use crate::kernel_crate::KernelCrate;
-use crate::setup::Toolchain;
 use crate::setup::toolchain::RUST_VERSION;
+use crate::setup::{Home, Toolchain};
 use crate::target::Target;
 
 /// Where hints are resolved first.
@@ -167,18 +169,22 @@ impl BuildArgs {
     pub fn archs_for<'a>(&'a self, kernels: &'a KernelCrate) -> impl Iterator<Item = &'a Arch> {
         self.archs.iter().filter(|arch| !self.packages.is_empty() || kernels.is_for(arch))
     }
+
+    /// All that is to be built of these crates: crate by crate, in the order of the architectures asked for.
+    pub fn units<'a>(&'a self, crates: &'a [KernelCrate]) -> Vec<Unit<'a>> {
+        let units = |kernels| self.archs_for(kernels).map(move |arch| Unit { kernels, arch });
+        crates.iter().flat_map(units).collect()
+    }
 }
 
 /// Refuses an architecture that the compiler does not know: LLVM would only warn, and build for its oldest one.
-pub fn check_known(archs: &[Arch], toolchain: &Toolchain) -> Result<()> {
+pub fn check_known(archs: &[Arch], toolchain: &Toolchain, home: &Home) -> Result<()> {
     Target::ALL.into_iter().try_for_each(|target| {
         let mut own = archs.iter().filter(|arch| arch.target() == target).peekable();
         if own.peek().is_none() {
             return Ok(());
         }
-        let printed = toolchain.rustc().args(["--print", "target-cpus", "--target", target.triple()]).output();
-        let printed = printed.context("cannot run rustc")?.stdout;
-        let printed = String::from_utf8_lossy(&printed);
+        let printed = toolchain.answer(home, &["--print", "target-cpus", "--target", target.triple()])?;
         let known: Vec<&str> = printed.split_whitespace().filter(|word| word.starts_with(target.prefix())).collect();
         match own.find(|arch| !known.contains(&arch.name())) {
             Some(arch) => bail!("`{arch}` is no GPU that Rust {RUST_VERSION} knows; it knows {}", known.join(", ")),
@@ -225,6 +231,10 @@ pub struct BuildArgs {
     #[arg(long, value_enum, default_value = "off")]
     pub fp_contract: FpContract,
 
+    /// How much to run at a time [default: the number of processors]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+
     /// Features of the kernel crates
     #[arg(short = 'F', long, value_delimiter = ',')]
     pub features: Vec<String>,
@@ -241,6 +251,7 @@ impl Default for BuildArgs {
             profile: Profile::Release,
             route: Route::Llc,
             fp_contract: FpContract::Off,
+            jobs: None,
             features: Vec::new(),
         }
     }

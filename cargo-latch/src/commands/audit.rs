@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::audit::{self, Audited, Entry, Finding, against, gate, table};
-use crate::build::{BuildArgs, Builder};
+use crate::build::{BuildArgs, Builder, Wanted};
 use crate::commands::gate::GateArgs;
 use crate::commands::print_line;
-use crate::config::{LatchToml, Level};
+use crate::config::LatchToml;
 use crate::diagnose::{self, Diagnostic, github, text::Printer};
 use crate::kernel_crate::KernelCrate;
 use crate::setup::Progress;
@@ -40,10 +40,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let old = args.against.as_deref().map(against::read).transpose()?;
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
-    builder.extras.lines = args.gate.lines;
-    // Everything that the plugin would say is said here, with what only the link stage knows.
-    builder.extras.plugin_levels = vec![Level::Allow.to_string()];
+    let wanted = Wanted { lines: args.gate.lines, ..Wanted::default() };
+    let builder = Builder::new(&folder, &args.build, wanted, &Progress::on_stderr())?;
     let (entries, messages) = audits(&builder, args)?;
     if args.json {
         print_line(serde_json::to_string_pretty(&entries)?)?;
@@ -63,11 +61,11 @@ fn audits(builder: &Builder, args: &Args) -> Result<(Vec<Entry>, Vec<Diagnostic>
     let (mut entries, mut messages) = (Vec::new(), Vec::new());
     let crates = builder.workspace.kernel_crates(&args.build.packages)?;
     let configs = crates.iter().map(LatchToml::of).collect::<Result<Vec<_>, _>>()?;
+    let mut all = audit::audit_all(builder, &args.build.units(&crates))?.into_iter();
     for (kernels, config) in crates.iter().zip(&configs) {
         let levels = config.hints.levels(args.gate.level);
         let mut found = Vec::new();
-        for arch in args.build.archs_for(kernels) {
-            let mut audited = audit::audit_in_full(builder, kernels, arch)?;
+        for (arch, mut audited) in args.build.archs_for(kernels).zip(&mut all) {
             check_names(config, &audited)?;
             let said = gate::findings(&audited, config, &levels, &kernels.folder)?;
             audited.entry.findings = said.iter().map(|diagnostic| finding(diagnostic, kernels)).collect();
@@ -112,11 +110,7 @@ fn say(messages: &[Diagnostic], builder: &Builder, for_github: bool) -> Result<(
 
 /// One entry per package and architecture, in the order asked.
 pub fn entries(builder: &Builder, args: &BuildArgs) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for kernels in builder.workspace.kernel_crates(&args.packages)? {
-        for arch in args.archs_for(&kernels) {
-            entries.push(audit::audit(builder, &kernels, arch)?);
-        }
-    }
-    Ok(entries)
+    let crates = builder.workspace.kernel_crates(&args.packages)?;
+    let audited = audit::audit_all(builder, &args.units(&crates))?;
+    Ok(audited.into_iter().map(|audited| audited.entry).collect())
 }

@@ -1,16 +1,18 @@
 //! `cargo latch build`: PTX or assembly, and machine code where ptxas or lld is here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use sass::{AssembleOptions, Ptxas};
+use sass::AssembleOptions;
 
-use crate::build::{Arch, BuildArgs, Builder, Built, HintsDenied};
+use crate::assembly::Assembler;
+use crate::build::outputs::Outputs;
+use crate::build::{BuildArgs, Builder, Built, HintsDenied, Unit, Wanted};
 use crate::commands::gate::{self, GateArgs};
 use crate::commands::print_line;
 use crate::config::LatchToml;
-use crate::setup::{self, Progress};
+use crate::setup::Progress;
 use crate::target::Target;
 
 /// Build kernel crates to PTX and cubins, or for AMD's GPUs to assembly and code objects
@@ -49,45 +51,72 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
 fn make(args: &Args) -> Result<()> {
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let progress = Progress::on_stderr();
-    let mut builder = Builder::new(&folder, &args.build, &progress)?;
-    builder.extras.lines = args.gate.lines;
-    let mut lacking = BTreeSet::new();
-    if builder.amd_sysroot.is_some() && args.emit.contains(&Output::Cubin) {
-        let lld = setup::ensure_lld(&builder.tools, &progress);
-        let lld = lld.map_err(|error| lacking.insert(format!("assembly only, no code object: {error}")));
-        builder.extras.code_objects = lld.ok();
+    let wants_code = args.emit.contains(&Output::Cubin);
+    let wanted = Wanted { lines: args.gate.lines, code_objects: wants_code };
+    let builder = Builder::new(&folder, &args.build, wanted, &Progress::on_stderr())?;
+    let crates = builder.workspace.kernel_crates(&args.build.packages)?;
+    let units = args.build.units(&crates);
+    let built = builder.build_all(&units)?;
+    check(&builder, args, &units, &built)?;
+    let maker = if wants_code { Maker::of(&builder) } else { Maker::default() };
+    let work: Vec<(&Unit<'_>, Built)> = units.iter().zip(built).collect();
+    let outputs = builder.jobs.run(&work, |(unit, built)| maker.outputs(&builder, unit, built));
+    for (unit, outputs) in units.iter().zip(outputs) {
+        let place = builder.output_folder(unit.kernels, unit.arch);
+        outputs?.publish(&place, maker.tools.clone())?.iter().try_for_each(|file| print_line(file.display()))?;
     }
-    for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
-        let levels = LatchToml::of(&kernels)?.hints.levels(args.gate.level);
-        builder.extras.plugin_levels = levels.for_plugin();
-        let mut said = Vec::new();
-        for arch in args.build.archs_for(&kernels) {
-            let check =
-                |told: &_, report: &_| gate::check_build(&builder, &kernels, (told, report), &levels, &mut said);
-            let built = builder.build_checked(&kernels, arch, None, check)?;
-            print_line(built.ptx.display())?;
-            if args.emit.contains(&Output::Cubin) {
-                lacking.extend(machine_code(&builder, &built, arch, args.gate.lines)?);
-            }
-        }
-    }
-    lacking.iter().for_each(|what| tracing::warn!("{what}"));
+    maker.lacking.iter().for_each(|what| tracing::warn!("{what}"));
     Ok(())
 }
 
-/// Makes it, or says what is missing for that.
-fn machine_code(builder: &Builder, built: &Built, arch: &Arch, line_info: bool) -> Result<Option<String>> {
-    match (arch.target(), &builder.tools.cuda) {
-        (Target::Amdgcn, _) => built.code_object.iter().try_for_each(|made| print_line(made.display()))?,
-        (Target::Nvptx, Ok(cuda)) => {
-            let options = AssembleOptions { line_info, ..AssembleOptions::default() };
-            let cubin = Ptxas::new(&cuda.ptxas).assemble(&built.ptx, arch.name(), &options)?;
-            let path = built.ptx.with_extension("cubin");
-            cubin.write_to(&path)?;
-            print_line(path.display())?;
+/// Holds every build to the levels of its crate. Every message is told before the first refusal.
+fn check(builder: &Builder, args: &Args, units: &[Unit<'_>], built: &[Built]) -> Result<()> {
+    let mut said = Vec::new();
+    let mut refused = None;
+    for (unit, built) in units.iter().zip(built) {
+        let levels = LatchToml::of(unit.kernels)?.hints.levels(args.gate.level);
+        if let Err(error) = gate::check_build(builder, unit.kernels, built, &levels, &mut said) {
+            refused.get_or_insert(error);
         }
-        (Target::Nvptx, Err(error)) => return Ok(Some(format!("PTX only, no cubin: {error}"))),
     }
-    Ok(None)
+    refused.map_or(Ok(()), Err)
+}
+
+/// What turns text into machine code, as far as it is here and wanted.
+#[derive(Default)]
+struct Maker {
+    assembler: Option<Assembler>,
+    /// What the manifests say of the tools.
+    tools: BTreeMap<String, String>,
+    lacking: BTreeSet<String>,
+}
+
+impl Maker {
+    fn of(builder: &Builder) -> Maker {
+        let mut lacking = BTreeSet::new();
+        let assembler = Assembler::of(builder.tools()).map_err(|error| format!("PTX only, no cubin: {error}"));
+        if let Some(Err(error)) = &builder.installed.lld {
+            lacking.insert(format!("assembly only, no code object: {error}"));
+        }
+        let assembler = assembler.map_err(|error| lacking.insert(error)).ok();
+        let tools = assembler.iter().flat_map(Assembler::tools).collect();
+        Maker { assembler, tools, lacking }
+    }
+
+    /// The files of one build.
+    fn outputs(&self, builder: &Builder, unit: &Unit<'_>, built: &Built) -> Result<Outputs> {
+        let mut outputs = Outputs::default();
+        let named = |extension: &str| format!("{}.{extension}", unit.kernels.library);
+        outputs.add(named(unit.arch.target().extension()), built.text.as_str());
+        if let Some(code_object) = &built.code_object {
+            outputs.add(named("hsaco"), code_object.as_slice());
+        }
+        if let Some(assembler) = self.assembler.as_ref().filter(|_| unit.arch.target() == Target::Nvptx) {
+            let options = AssembleOptions { line_info: builder.wanted().lines, ..AssembleOptions::default() };
+            outputs.add(named("cubin"), assembler.cubin(&built.text, unit.arch, &options)?.image);
+        }
+        let report = serde_json::to_vec_pretty(&built.report).context("the report cannot be written down")?;
+        outputs.add_unlisted(named("hints.json"), report);
+        Ok(outputs)
+    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::audit::{Entry, table};
-use crate::build::{Arch, BuildArgs, Builder, HintMode};
+use crate::build::{Arch, BuildArgs, Builder, HintMode, Wanted};
 use crate::checkout;
 use crate::commands::audit;
 use crate::commands::print_line;
@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         hints: HintMode::Llvm,
         ..BuildArgs::default()
     };
-    let builder = Builder::new(&checkout::folder()?, &build, &Progress::on_stderr())?;
+    let builder = Builder::new(&checkout::folder()?, &build, Wanted::default(), &Progress::on_stderr())?;
     let entries = audit::entries(&builder, &build)?;
     print_line(table::overview(&entries))?;
     Ok(if entries.iter().any(Entry::has_dropped) { ExitCode::FAILURE } else { ExitCode::SUCCESS })

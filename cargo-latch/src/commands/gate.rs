@@ -1,11 +1,10 @@
 //! The options of commands that hold hints to what came out, and what a build has to say of them.
 
 use anyhow::Result;
-use codegen_pass::report::LinkReport;
 
 use crate::audit::{self, gate};
 use crate::build::messages::Told;
-use crate::build::{Builder, HintsDenied};
+use crate::build::{Builder, Built, HintsDenied};
 use crate::config::{HintLevels, Level};
 use crate::diagnose::{At, Diagnostic, text::Printer};
 use crate::kernel_crate::KernelCrate;
@@ -27,15 +26,15 @@ pub struct GateArgs {
 pub fn check_build(
     builder: &Builder,
     kernels: &KernelCrate,
-    (told, report): (&[Told], &LinkReport),
+    built: &Built,
     levels: &HintLevels,
     said: &mut Vec<Diagnostic>,
 ) -> Result<()> {
-    let hints = audit::hints(builder, kernels, report)?;
+    let hints = audit::hints(builder, kernels, &built.report)?;
     let found = gate::hints(&hints, levels, &kernels.folder);
     let printer = Printer::for_stderr(builder.workspace.root());
     for diagnostic in &found {
-        if is_told(diagnostic, told, builder) || said.contains(diagnostic) {
+        if is_told(diagnostic, &built.told, builder) || said.contains(diagnostic) {
             continue;
         }
         if let Some(text) = printer.render(diagnostic) {

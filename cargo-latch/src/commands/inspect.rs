@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use crate::build::{BuildArgs, Builder};
+use crate::build::{BuildArgs, Builder, Wanted};
 use crate::commands::print_line;
 use crate::inspect::{Stage, Stages};
 use crate::setup::Progress;
@@ -30,9 +30,8 @@ pub struct Args {
 /// Looks for the kernel in the packages given, and prints its text for every architecture.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
-    builder.extras.lines = args.lines || args.emit == Stage::Hints;
-    builder.extras.trace = args.emit == Stage::Hints;
+    let wanted = Wanted { lines: args.lines || args.emit == Stage::Hints, ..Wanted::default() };
+    let builder = Builder::new(&folder, &args.build, wanted, &Progress::on_stderr())?;
     let crates = builder.workspace.kernel_crates(&args.build.packages)?;
     let mut known = Vec::new();
     for kernels in &crates {

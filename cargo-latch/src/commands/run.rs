@@ -10,9 +10,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use emulator::{Command, CommandError, Config, Counts, LaunchError, LineKey, Module, Report, Shape, parse_dims};
 
-use crate::build::{BuildArgs, Builder};
+use crate::build::{BuildArgs, Builder, Wanted};
 use crate::commands::print_line;
-use crate::config::Level;
 use crate::setup::Progress;
 use crate::target::Target;
 
@@ -128,14 +127,14 @@ fn build(args: &Args) -> Result<Text> {
     }
     let wanted = args.kernel.as_deref().unwrap_or_default();
     let folder = std::env::current_dir().context("there is no current folder")?;
-    let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
-    builder.extras.lines = true;
-    builder.extras.plugin_levels = vec![Level::Allow.to_string()];
+    let with_lines = Wanted { lines: true, ..Wanted::default() };
+    let builder = Builder::new(&folder, &args.build, with_lines, &Progress::on_stderr())?;
     let mut known = Vec::new();
     for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
         let built = builder.build(&kernels, arch, None)?;
         if built.report.kernels.iter().any(|kernel| kernel.name == wanted) {
-            return Text::read(&built.ptx, builder.workspace.root());
+            let file = PathBuf::from(format!("the PTX of `{}`", kernels.name));
+            return Ok(Text { ptx: built.text, file, root: builder.workspace.root().to_owned() });
         }
         known.extend(built.report.kernels.into_iter().map(|kernel| kernel.name));
     }

@@ -25,6 +25,7 @@ use anyhow::{Context, Result};
 use codegen_pass::report::{HintRecord, Status};
 use codegen_pass::{MirLoop, Site};
 
+use crate::assembly::Assembler;
 use crate::audit::machine::{MachineCode, MachineLoop, SourceLine};
 use crate::audit::{line_of, lines_of_hints};
 use crate::build::{Arch, Builder, Built, Intermediates, Mode};
@@ -37,10 +38,7 @@ pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediate
     let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
     let (resolved, target) = (read(&keep.folder.join("resolved.ll"))?, arch.target());
     let (left, labels) = match target {
-        Target::Nvptx => {
-            let ptx = read(&built.ptx)?;
-            (reach::ptx_functions(&ptx), ptx::pragma_labels(&ptx))
-        }
+        Target::Nvptx => (reach::ptx_functions(&built.text), ptx::pragma_labels(&built.text)),
         Target::Amdgcn => (reach::llvm_functions(&read(&keep.folder.join("optimized.ll"))?), Vec::new()),
     };
     let way = Way {
@@ -56,11 +54,11 @@ pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediate
 }
 
 fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineCode>> {
-    let Ok(cuda) = &builder.tools.cuda else { return Ok(None) };
+    let Ok(cuda) = &builder.tools().cuda else { return Ok(None) };
     if arch.target() == Target::Amdgcn {
         return Ok(None);
     }
-    let mut code = MachineCode::of(cuda, built, arch, true)?;
+    let mut code = MachineCode::of(&Assembler::with(cuda, &builder.tools().home)?, &built.text, arch, true)?;
     code.attribute(&lines_of_hints(builder, &built.report)?);
     Ok(Some(code))
 }

@@ -19,8 +19,9 @@ pub mod text;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-use sass::{AssembleOptions, Nvdisasm, Program, Ptxas};
+use sass::{AssembleOptions, Program};
 
+use crate::assembly::Assembler;
 use crate::build::{Arch, Builder, Built, Intermediates, Route};
 use crate::hints_trace;
 use crate::kernel_crate::KernelCrate;
@@ -59,7 +60,7 @@ pub struct Stages<'a> {
 impl<'a> Stages<'a> {
     /// Builds the crate and keeps what lies on the way.
     pub fn build(builder: &'a Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Stages<'a>> {
-        let folder = builder.output_folder(kernels, arch);
+        let folder = builder.stages_folder(kernels, arch);
         let keep = Intermediates { mir: folder.join(format!("{}.mir", kernels.library)), folder };
         let built = builder.build(kernels, arch, Some(&keep))?;
         Ok(Stages { builder, arch: arch.clone(), built, keep })
@@ -105,8 +106,8 @@ impl<'a> Stages<'a> {
             Stage::LlvmOpt => {
                 text::llvm_function(&read(&self.keep.folder.join("optimized.ll"))?, kernel).with_context(missing)
             }
-            Stage::Ptx => text::ptx_function(&read(&self.built.ptx)?, kernel).with_context(missing),
-            Stage::Asm => text::amd_function(&read(&self.built.ptx)?, kernel).with_context(missing),
+            Stage::Ptx => text::ptx_function(&self.built.text, kernel).with_context(missing),
+            Stage::Asm => text::amd_function(&self.built.text, kernel).with_context(missing),
             Stage::Sass => self.machine_code(kernel, |kernel| kernel.sass()),
             Stage::Cfg => self.machine_code(kernel, |kernel| kernel.cfg()),
             Stage::Hints => hints_trace::follow(self.builder, &self.arch, &self.built, &self.keep, kernel),
@@ -114,13 +115,9 @@ impl<'a> Stages<'a> {
     }
 
     fn machine_code(&self, kernel: &str, show: impl Fn(&sass::Kernel<'_, '_>) -> String) -> Result<String> {
-        let cuda = match &self.builder.tools.cuda {
-            Ok(cuda) => cuda,
-            Err(error) => bail!("machine code needs NVIDIA's tools: {error}"),
-        };
-        let options = AssembleOptions { line_info: self.builder.extras.lines, ..AssembleOptions::default() };
-        let cubin = Ptxas::new(&cuda.ptxas).assemble(&self.built.ptx, self.arch.name(), &options)?;
-        let module = Nvdisasm::new(&cuda.nvdisasm).disassemble(&cubin)?;
+        let assembler = Assembler::of(self.builder.tools()).context("machine code needs NVIDIA's tools")?;
+        let options = AssembleOptions { line_info: self.builder.wanted().lines, ..AssembleOptions::default() };
+        let module = assembler.disassemble(&assembler.cubin(&self.built.text, &self.arch, &options)?)?;
         let program = Program::of(&module);
         let found = program.kernel(kernel).with_context(|| format!("`{kernel}` is not in the machine code"))?;
         Ok(show(&found))

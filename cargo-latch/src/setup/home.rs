@@ -10,9 +10,11 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use result_cache::Cache;
 use sha2::{Digest, Sha256};
 
 use super::error::{SetupError, at};
+use super::process;
 use super::progress::Progress;
 
 /// The file that says that an artifact is whole; it holds the key in full.
@@ -86,6 +88,24 @@ impl Home {
     /// The folder itself.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Where results of builds are kept ([`result_cache`]), for the programs that a build runs; none where nothing is to be kept.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        result_cache::folder(|| Some(self.root.join("cache")))
+    }
+
+    /// The same, for this program.
+    pub fn cache(&self) -> Cache {
+        self.cache_folder().map_or_else(Cache::none, |folder| Cache::at(folder, result_cache::LIMIT))
+    }
+
+    /// The hash of a program's content, remembered as long as the file's size and time stay the same.
+    pub fn content_of(&self, program: &Path) -> Result<String, SetupError> {
+        process::remembered(self, program, &["content"], || {
+            let contents = fs::read(program).map_err(at("read", program))?;
+            Ok(key_of([contents]))
+        })
     }
 
     /// Where the artifact is or would be.

@@ -51,26 +51,40 @@ fn tail_of(printed: &str) -> String {
 /// What `command` (a program with arguments that make it say its version) prints, remembered in the home as long as the
 /// program's file does not change, so that a run with nothing to do starts no process.
 pub(crate) fn version_text(home: &Home, program: &Path, command: &mut Command) -> Result<String, SetupError> {
-    let cached = cache_file(home, program, command);
+    let arguments: Vec<String> = command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    remembered(home, program, &arguments, || {
+        let output = run(command, &format!("ask {} for its version", program.display()))?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    })
+}
+
+/// What `find` finds out about a program's file, remembered in the home as long as that file does not change.
+pub(crate) fn remembered(
+    home: &Home,
+    program: &Path,
+    question: &[&str],
+    find: impl FnOnce() -> Result<String, SetupError>,
+) -> Result<String, SetupError> {
+    let cached = cache_file(home, program, question);
     if let Some(text) = cached.as_ref().and_then(|file| fs::read_to_string(file).ok()) {
         return Ok(text);
     }
-    let output = run(command, &format!("ask {} for its version", program.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = find()?;
     if let Some(file) = cached
         && let Err(error) = write_whole(&file, &text)
     {
         // Not being able to remember costs time, not correctness.
-        tracing::debug!(%error, "version not remembered");
+        tracing::debug!(%error, "answer not remembered");
     }
     Ok(text)
 }
 
-/// Named by all that the answer depends on: the file's path, size and time, and the arguments. None where there is no file.
-fn cache_file(home: &Home, program: &Path, command: &Command) -> Option<PathBuf> {
+/// Named by all that the answer depends on: the file's path, size and time, and the question. None where there is no file.
+fn cache_file(home: &Home, program: &Path, question: &[&str]) -> Option<PathBuf> {
     let found = program.metadata().ok()?;
     let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    let state = format!("{} {} {:?}", found.len(), changed.as_nanos(), command.get_args().collect::<Vec<_>>());
+    let state = format!("{} {} {question:?}", found.len(), changed.as_nanos());
     Some(home.root().join("versions").join(key_of([program.to_string_lossy().as_bytes(), state.as_bytes()])))
 }
 

@@ -94,6 +94,11 @@ impl Toolchain {
         Ok(Self { sysroot: sysroot.to_owned(), version: Version::parse(&verbose) })
     }
 
+    /// What the compiler prints for these arguments, which is the same every time: remembered in the home.
+    pub fn answer(&self, home: &Home, arguments: &[&str]) -> Result<String, SetupError> {
+        process::version_text(home, &self.sysroot.join("bin/rustc"), self.rustc().args(arguments))
+    }
+
     /// The compiler, with the environment that it needs to run and to accept unstable features.
     pub fn rustc(&self) -> Command {
         let mut rustc = with_libraries(&self.sysroot.join("bin/rustc"), &self.sysroot);

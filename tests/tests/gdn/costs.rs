@@ -108,7 +108,7 @@ fn registers_shared_memory_and_blocks() {
         assert_eq!(entry.kernels.len(), plans.len(), "every kernel is in the table");
     }
     // An installed ptxas of another version may give out registers in another way.
-    if matches!(&builder.tools.cuda, Ok(tools) if matches!(tools.origin, Origin::Wheels(_))) {
+    if matches!(&builder.tools().cuda, Ok(tools) if matches!(tools.origin, Origin::Wheels(_))) {
         assert_eq!(table, shown("## A block"));
     }
 }

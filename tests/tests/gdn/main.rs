@@ -4,7 +4,7 @@ mod cases;
 mod costs;
 mod twins;
 
-use cargo_latch::build::{BuildArgs, Builder, HintMode, Route};
+use cargo_latch::build::{BuildArgs, Builder, HintMode, Route, Wanted};
 use cargo_latch::setup::Progress;
 use device_std::math::{Bf16, F16};
 use gated_delta::plan::Kernel;
@@ -17,7 +17,8 @@ use launch::{Emulator, Report};
 fn kernels(hints: HintMode, route: Route, arch: &str) -> Kernels<Emulator> {
     let archs = archs(&[arch]);
     let args = BuildArgs { hints, route, archs: archs.clone(), ..BuildArgs::default() };
-    let builder = Builder::new(&checkout(), &args, &Progress::silent()).expect("set-up has been done");
+    let builder =
+        Builder::new(&checkout(), &args, Wanted::default(), &Progress::silent()).expect("set-up has been done");
     load(arch, &ptx(&builder, "gdn", &archs[0]))
 }
 
