@@ -24,3 +24,4 @@ pub mod kernel_crate;
 pub mod plugin;
 pub mod setup;
 pub mod target;
+mod values;

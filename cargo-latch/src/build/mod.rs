@@ -12,6 +12,7 @@
 mod amdgcn;
 pub mod messages;
 pub mod options;
+mod summaries;
 pub mod wrapper;
 
 use std::ffi::OsString;
@@ -22,8 +23,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use codegen_pass::report::LinkReport;
-use codegen_pass::{MirLoop, TRACE_CFG};
+use hint_record::{LevelFor, LinkReport, MirLoop, TRACE_CFG};
 use tempfile::TempDir;
 
 use crate::kernel_crate::{KernelCrate, Workspace};
@@ -32,8 +32,9 @@ use crate::setup::cuda::Origin;
 use crate::setup::device_sysroot::device_flags;
 use crate::setup::{self, DeviceSysroot, Lld, Progress, RustcDev, Tools};
 use crate::target::Target;
+pub use hint_record::Route;
 use messages::{Heard, Told};
-pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
+pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile};
 
 /// Everything that builds of one invocation share.
 #[derive(Debug, Clone)]
@@ -61,8 +62,8 @@ pub struct Builder {
 pub struct Extras {
     /// Source lines down to the machine code.
     pub lines: bool,
-    /// Values of the plugin's option `latch_hints`: what it makes of hints that it must drop.
-    pub plugin_levels: Vec<String>,
+    /// What the plugin makes of hints that it must drop.
+    pub plugin_levels: Vec<LevelFor>,
     /// Ask the plugin for every hinted loop.
     pub trace: bool,
     /// Make code objects for AMD's GPUs, with this.
@@ -194,7 +195,7 @@ impl Builder {
         keep: Option<&Intermediates>,
         check: impl FnOnce(&[Told], &LinkReport) -> Result<()>,
     ) -> Result<Built> {
-        self.route.check(arch)?;
+        options::check_route(self.route, arch)?;
         kernels.check_for(arch)?;
         let folder = self.output_folder(kernels, arch);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -274,7 +275,7 @@ impl Builder {
     fn add_link_arguments(&self, cargo: &mut Command, report: &Path, keep: Option<&Intermediates>) {
         cargo.arg(link_argument("--report", report));
         if let Some(libnvvm) = &self.libnvvm {
-            cargo.arg("-Clink-arg=--route=nvvm").arg(link_argument("--libnvvm", libnvvm));
+            cargo.arg(format!("-Clink-arg=--route={}", self.route)).arg(link_argument("--libnvvm", libnvvm));
         }
         if self.fp_contract == FpContract::On {
             cargo.arg("-Clink-arg=--fp-contract=on");
@@ -346,7 +347,7 @@ impl Builder {
     }
 
     fn plugin_options(&self) -> impl Iterator<Item = String> {
-        let levels = self.extras.plugin_levels.iter().map(|value| format!("latch_hints=\"{value}\""));
+        let levels = self.extras.plugin_levels.iter().map(LevelFor::cfg);
         levels.chain(self.extras.trace.then(|| TRACE_CFG.to_owned()))
     }
 }

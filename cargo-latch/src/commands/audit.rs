@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use hint_record::{Level, LevelFor};
 
 use crate::audit::{self, Audited, Entry, Finding, against, gate, table};
 use crate::build::{BuildArgs, Builder};
 use crate::commands::gate::GateArgs;
 use crate::commands::print_line;
-use crate::config::{LatchToml, Level};
+use crate::config::LatchToml;
 use crate::diagnose::{self, Diagnostic, github, text::Printer};
 use crate::kernel_crate::KernelCrate;
 use crate::setup::Progress;
@@ -43,7 +44,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
     builder.extras.lines = args.gate.lines;
     // Everything that the plugin would say is said here, with what only the link stage knows.
-    builder.extras.plugin_levels = vec![Level::Allow.to_string()];
+    builder.extras.plugin_levels = vec![LevelFor::all(Level::Allow)];
     let (entries, messages) = audits(&builder, args)?;
     if args.json {
         print_line(serde_json::to_string_pretty(&entries)?)?;

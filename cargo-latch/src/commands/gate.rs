@@ -1,20 +1,21 @@
 //! The options of commands that hold hints to what came out, and what a build has to say of them.
 
 use anyhow::Result;
-use codegen_pass::report::LinkReport;
+use hint_record::{Level, LinkReport, Site};
 
 use crate::audit::{self, gate};
 use crate::build::messages::Told;
 use crate::build::{Builder, HintsDenied};
-use crate::config::{HintLevels, Level};
+use crate::config::HintLevels;
 use crate::diagnose::{At, Diagnostic, text::Printer};
 use crate::kernel_crate::KernelCrate;
+use crate::values;
 
 /// How strict to be, and how much to know.
 #[derive(Debug, Clone, clap::Args)]
 pub struct GateArgs {
     /// What is made of hints that cannot be honoured; goes before latch.toml, whose default is deny
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = values::levels())]
     pub level: Option<Level>,
 
     /// Keep source lines down to the machine code
@@ -46,13 +47,12 @@ pub fn check_build(
     if gate::is_denied(&found) { Err(HintsDenied::of(kernels).into()) } else { Ok(()) }
 }
 
-/// rustc names files from the workspace's folder.
+/// Has the plugin told of the same hint, with the same reason?
 fn is_told(diagnostic: &Diagnostic, told: &[Told], builder: &Builder) -> bool {
     let Some(place) = diagnostic.places.first() else { return false };
-    let At::Word(line, column) = place.at else { return false };
-    told.iter().any(|told| {
-        told.title == diagnostic.title
-            && (told.line, told.column) == (line, column)
-            && builder.workspace.root().join(&told.file) == place.file
-    })
+    let is_there = |site: &Site| {
+        place.at == At::Word(site.line, site.column)
+            && audit::line_of(builder, site).is_some_and(|line| line.file == place.file)
+    };
+    told.iter().any(|told| diagnostic.reason == Some(told.reason.into()) && is_there(&told.site))
 }

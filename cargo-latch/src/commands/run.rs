@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use emulator::{Command, CommandError, Config, Counts, LaunchError, LineKey, Module, Report, Shape, parse_dims};
+use hint_record::{Level, LevelFor};
 
 use crate::build::{BuildArgs, Builder};
 use crate::commands::print_line;
-use crate::config::Level;
 use crate::setup::Progress;
 use crate::target::Target;
 
@@ -130,7 +130,7 @@ fn build(args: &Args) -> Result<Text> {
     let folder = std::env::current_dir().context("there is no current folder")?;
     let mut builder = Builder::new(&folder, &args.build, &Progress::on_stderr())?;
     builder.extras.lines = true;
-    builder.extras.plugin_levels = vec![Level::Allow.to_string()];
+    builder.extras.plugin_levels = vec![LevelFor::all(Level::Allow)];
     let mut known = Vec::new();
     for kernels in builder.workspace.kernel_crates(&args.build.packages)? {
         let built = builder.build(&kernels, arch, None)?;

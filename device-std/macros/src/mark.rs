@@ -16,6 +16,7 @@
 //! the user's code pass them over. In a const context nothing is marked: markers cannot be called there.
 
 use crate::{inclusive, site};
+use hint_record as record;
 use hint_syntax::{Hint, Hinted, Request};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote_spanned;
@@ -73,13 +74,17 @@ fn loop_body(expression: &mut Expr) -> Option<&mut syn::Block> {
     }
 }
 
-/// The number that the body marker carries: 0 for no loop left, else the copies of the body.
+/// The number that the body marker carries, as a literal where it is known by now.
 fn factor(hint: &Hint, span: Span) -> TokenStream {
+    let literal = |request: record::Request| {
+        let number = request.marker_number();
+        quote_spanned!(span=> #number)
+    };
     match &hint.request {
-        Request::KeepRolled => quote_spanned!(span=> 1u64),
-        Request::UnrollFully => quote_spanned!(span=> 0u64),
+        Request::KeepRolled => literal(record::Request::Nounroll),
+        Request::UnrollFully => literal(record::Request::Full),
         Request::UnrollBy(copies) => match hint_syntax::hint::copies(copies) {
-            Some(copies) => quote_spanned!(span=> #copies),
+            Some(copies) => literal(record::Request::Copies(copies)),
             None => evaluated(copies, hint),
         },
     }

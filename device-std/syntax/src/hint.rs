@@ -5,7 +5,7 @@
 //! a macro sees tokens and not what they resolve to: a different `unroll` attribute of another crate is taken for
 //! ours when it stands on a loop of a device function.
 
-use codegen_pass::HintKind;
+use hint_record::HintKind;
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};

@@ -7,7 +7,7 @@
 
 use crate::hint::Request;
 use crate::walk;
-use codegen_pass::HintKind;
+use hint_record::{self as record, HintKind};
 use proc_macro2::Span;
 use quote::ToTokens;
 
@@ -77,6 +77,16 @@ pub fn place(span: Span) -> (u32, u32) {
 }
 
 impl Found {
+    /// What the hint asks for, as far as its tokens tell.
+    pub fn request(&self) -> Option<record::Request> {
+        match self.factor {
+            None => Some(record::Request::Nounroll),
+            Some(Factor::Full) => Some(record::Request::Full),
+            Some(Factor::Copies(copies)) => Some(record::Request::Copies(copies)),
+            Some(Factor::Expression(_)) => None,
+        }
+    }
+
     fn of(hinted: &walk::Hinted) -> Found {
         let (line, column) = place(hinted.keyword);
         Found {
