@@ -93,7 +93,7 @@ fn source_hint(kernels: &KernelCrate, file: &str, found: &Found, ends: &Ends) ->
         column: found.column,
     };
     let last_line = ends.last_line.get(&(found.line, found.column)).copied().unwrap_or(found.line);
-    let (request, function) = (found.request(), found.function.clone());
+    let (request, function) = (found.request, found.function.clone());
     SourceHint { site, request, in_const: found.in_const, function, last_line }
 }
 

@@ -16,8 +16,8 @@
 //! the user's code pass them over. In a const context nothing is marked: markers cannot be called there.
 
 use crate::{inclusive, site};
-use hint_record as record;
-use hint_syntax::{Hint, Hinted, Request};
+use hint_record::Request;
+use hint_syntax::{Hint, Hinted, Written};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote_spanned;
 use syn::{Expr, Item, Stmt};
@@ -39,7 +39,7 @@ fn mark(hinted: Hinted, expression: &mut Expr) {
         wrap(span, check, expression);
         return;
     }
-    if let (Request::UnrollFully, Expr::ForLoop(inner)) = (&hinted.hint.request, &mut *expression) {
+    if let (Some(Request::Full), Expr::ForLoop(inner)) = (hinted.hint.request.known(), &mut *expression) {
         inclusive::lower(&mut inner.expr);
     }
     let gpu = on_gpu(span);
@@ -76,29 +76,24 @@ fn loop_body(expression: &mut Expr) -> Option<&mut syn::Block> {
 
 /// The number that the body marker carries, as a literal where it is known by now.
 fn factor(hint: &Hint, span: Span) -> TokenStream {
-    let literal = |request: record::Request| {
-        let number = request.marker_number();
-        quote_spanned!(span=> #number)
-    };
     match &hint.request {
-        Request::KeepRolled => literal(record::Request::Nounroll),
-        Request::UnrollFully => literal(record::Request::Full),
-        Request::UnrollBy(copies) => match hint_syntax::hint::copies(copies) {
-            Some(copies) => literal(record::Request::Copies(copies)),
-            None => evaluated(copies, hint),
-        },
+        Written::Known(request) => {
+            let number = request.marker_number();
+            quote_spanned!(span=> #number)
+        }
+        Written::Copies(copies) => evaluated(copies, hint),
     }
 }
 
 /// A statement that checks a computed factor on every target, also where no marker carries it.
 fn factor_check(hint: &Hint) -> TokenStream {
     match &hint.request {
-        Request::UnrollBy(copies) if hint_syntax::hint::copies(copies).is_none() => {
+        Written::Copies(copies) => {
             let span = Span::mixed_site();
             let value = evaluated(copies, hint);
             quote_spanned!(span=> let _: u64 = #value;)
         }
-        _ => TokenStream::new(),
+        Written::Known(_) => TokenStream::new(),
     }
 }
 
