@@ -12,10 +12,11 @@
 //! uses it. The scratch module may hold copies of a member's private parts, since a member can be linked there more than
 //! once; that is why it is thrown away.
 
+use crate::Error;
 use crate::inputs::Object;
 use crate::session::{Session, globals};
+use crate::symbols;
 use crate::target::Gpu;
-use crate::{Error, merge};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::GlobalValue;
 use std::collections::{HashMap, HashSet};
@@ -43,7 +44,7 @@ impl<'s> Members<'s> {
             for global in globals(&module).filter(is_visible_definition) {
                 members.definer.entry(symbol(&global)).or_insert(at);
             }
-            members.kernels.extend(merge::kernels(&module).map(|kernel| (at, symbol(&kernel.as_global_value()))));
+            members.kernels.extend(symbols::kernels(&module).map(|kernel| (at, symbol(&kernel.as_global_value()))));
         }
         Ok(members)
     }

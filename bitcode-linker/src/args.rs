@@ -7,6 +7,8 @@
 
 use crate::Error;
 use clap::Parser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hint_record::Route;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +50,7 @@ pub struct Args {
     pub optimize: OptLevel,
 
     /// Who makes PTX of the resolved module.
-    #[arg(long, default_value = "llc")]
+    #[arg(long, default_value = Route::Llc.name(), value_parser = routes())]
     pub route: Route,
 
     /// The file libnvvm.so.4 of a CUDA toolkit, for `--route nvvm`.
@@ -107,13 +109,15 @@ pub enum OptLevel {
     SizeMin,
 }
 
-/// Who makes PTX of the resolved module.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub enum Route {
-    /// LLVM's own optimizer and code generation, in this process.
-    Llc,
-    /// NVIDIA's libNVVM.
-    Nvvm,
+/// The names of the routes, with what `--help` says of each.
+fn routes() -> impl TypedValueParser<Value = Route> {
+    let values = Route::ALL.map(|route| {
+        PossibleValue::new(route.name()).help(match route {
+            Route::Llc => "LLVM's own optimizer and code generation, in this process",
+            Route::Nvvm => "NVIDIA's libNVVM",
+        })
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Route>())
 }
 
 /// What happens to a product that is added to something.

@@ -29,15 +29,16 @@ mod report;
 mod scopes;
 mod session;
 mod shared;
+mod symbols;
 mod target;
 mod why;
 
-pub use args::{Args, Contraction, OptLevel, Route};
+pub use args::{Args, Contraction, OptLevel};
 pub use error::Error;
 pub use session::end_in_one_sentence;
 
-use codegen_pass::report::LinkReport;
 use family::Family;
+use hint_record::{LinkReport, Route};
 use inkwell::module::Module;
 use kept::Kept;
 use nounroll_metadata::SurvivingLoop;

@@ -7,14 +7,13 @@ use crate::archive::{self, Members};
 use crate::family::Family;
 use crate::inputs::Object;
 use crate::session::Session;
+use crate::symbols::{demangle, is_kernel, kernels};
 use crate::target::Gpu;
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue};
+use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, GlobalValue, InstructionValue};
 use std::collections::HashSet;
 
-/// LLVM's numbers for the calling conventions of kernels: PTX's and AMD's.
-const KERNELS: [u32; 2] = [71, 91];
 /// The address space of shared memory, on NVIDIA's GPUs and on AMD's.
 const SHARED: u16 = 3;
 
@@ -63,15 +62,6 @@ fn is_definition(global: GlobalValue<'_>) -> bool {
     global.get_initializer().is_some()
 }
 
-/// The kernels, in the module's order.
-pub fn kernels<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'ctx>> {
-    module.get_functions().filter(|function| is_kernel(*function) && !function.as_global_value().is_declaration())
-}
-
-fn is_kernel(function: FunctionValue<'_>) -> bool {
-    KERNELS.contains(&function.get_call_conventions())
-}
-
 /// Everything that is used must be defined, here or by the driver. Shared memory without a size is: by the launch.
 pub fn check_defined(module: &Module<'_>, family: Family) -> Result<(), Error> {
     let functions = module.get_functions().map(|function| function.as_global_value());
@@ -105,9 +95,4 @@ fn first_user(value: BasicValueEnum<'_>) -> Option<String> {
 fn function_of(instruction: InstructionValue<'_>) -> Option<String> {
     let function = instruction.get_parent()?.get_parent()?;
     Some(demangle(&function.get_name().to_string_lossy()))
-}
-
-/// A Rust symbol as the source names it, without its hash.
-pub fn demangle(symbol: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(symbol))
 }

@@ -28,7 +28,7 @@ pub fn place(module: &Module<'_>) -> Result<(), Error> {
         let blocks = function.get_basic_block_iter();
         let calls = blocks.flat_map(|block| block.get_instructions()).filter(|&it| is_marker(it));
         for call in calls.collect::<Vec<_>>() {
-            let function = || crate::merge::demangle(&function.get_name().to_string_lossy());
+            let function = || crate::symbols::demangle(&function.get_name().to_string_lossy());
             let unmatched = || Error::AtomicScope { function: function() };
             let scope = scope(call).ok_or_else(unmatched)?;
             set_scope(following(call).find(|&it| is_atomic(it)).ok_or_else(unmatched)?, scope);

@@ -46,7 +46,7 @@ fn place_arrays(module: &Module<'_>) -> Result<(), Error> {
         let calls = calls(function, ARRAY_MARKER);
         let Some(&first) = calls.first() else { continue };
         let unreadable =
-            || Error::SharedArray { function: crate::merge::demangle(&function.get_name().to_string_lossy()) };
+            || Error::SharedArray { function: crate::symbols::demangle(&function.get_name().to_string_lossy()) };
         let bytes = constant(first, 0).and_then(|bytes| u32::try_from(bytes).ok()).ok_or_else(unreadable)?;
         let align = constant(first, 1).and_then(|align| u32::try_from(align).ok()).ok_or_else(unreadable)?;
         if calls.iter().any(|&call| (constant(call, 0), constant(call, 1)) != (constant(first, 0), constant(first, 1)))

@@ -1,9 +1,10 @@
 //! The GPU that code is made for, and what LLVM does with it: run passes, print text, and on AMD's write machine code.
 
 use crate::Error;
-use crate::args::{Args, OptLevel, Route};
+use crate::args::{Args, OptLevel};
 use crate::family::Family;
 use crate::session::Session;
+use hint_record::Route;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;

@@ -4,8 +4,8 @@
 mod common;
 
 use bitcode_linker::{Args, Error, link};
-use codegen_pass::report::{LinkReport, Status};
 use common::{HINTED, KERNEL, Scene, any_bitcode, archive};
+use hint_record::{LinkReport, Request, Status};
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -93,7 +93,7 @@ fn an_unroll_request_leaves_no_loop() {
     let (_, report) = report(&scene(&unrolled), &["-O3"]);
     assert_eq!(report.hints.len(), 2);
     for hint in &report.hints {
-        assert_eq!((hint.status, hint.left.len(), hint.factor), (Status::Honoured, 0, 0), "{hint:?}");
+        assert_eq!((hint.status, hint.left.len(), hint.request), (Status::Honoured, 0, Request::Full), "{hint:?}");
     }
 }
 

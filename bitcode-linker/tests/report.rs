@@ -2,11 +2,11 @@
 
 mod common;
 
-use codegen_pass::report::{HintRecord, LinkReport, Status, reason};
 use common::{HINTED, Scene, archive, bitcode};
+use hint_record::{HintRecord, LinkReport, NoLoop, Reason, Request, Status, VERSION};
 
 fn hint(report: &LinkReport, line: u32) -> &HintRecord {
-    report.hints.iter().find(|hint| hint.site.contains(&format!("|{line}|"))).expect("the hint is in the report")
+    report.hints.iter().find(|hint| hint.site.line == line).expect("the hint is in the report")
 }
 
 /// A kernel's marked latches and pragmas.
@@ -21,8 +21,8 @@ fn two_kernels_and_a_device_function() {
     assert_eq!(ptx.matches(".pragma \"nounroll\"").count(), 2, "{ptx}");
 
     let own = hint(&report, 10);
-    assert_eq!((own.factor, own.function.as_str(), own.symbol.as_str()), (1, "own", "own"));
-    assert_eq!((own.status, own.reason.as_deref()), (Status::Honoured, None));
+    assert_eq!((own.request, own.function.as_str(), own.symbol.as_str()), (Request::Nounroll, "own", "own"));
+    assert_eq!((own.status, own.reason), (Status::Honoured, None));
     assert_eq!(own.loops.len(), 1);
     let marked = &own.loops[0];
     assert_eq!((marked.header.as_str(), marked.back_edges, marked.latch.as_str()), ("head", 2, "head.latch"));
@@ -46,7 +46,9 @@ fn the_json_is_what_others_read() {
     assert_eq!(serde_json::from_str::<LinkReport>(&text).unwrap(), report);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["kernels"][1], serde_json::json!({"name": "by_call", "marked_latches": 1, "pragmas": 1}));
+    assert_eq!(value["version"], VERSION);
     assert_eq!(value["hints"][0]["status"], "honoured");
+    assert_eq!(value["hints"][0]["request"], "nounroll");
     assert_eq!(value["hints"][0]["site"], "nounroll|pkg|src/lib.rs|10|5");
     assert_eq!(value["hints"][0]["loops"][0]["back_edges"], 2);
 }
@@ -140,7 +142,7 @@ define ptx_kernel void @k(ptr %y, i32 %n) {
 }";
     let (_, report) = Scene::with(text).report(&["-O3"]);
     let hint = hint(&report, 10);
-    assert_eq!((hint.status, hint.reason.as_deref()), (Status::Dropped, Some("the loop never repeats")));
+    assert_eq!((hint.status, hint.reason), (Status::Dropped, Some(Reason::NoLoop(NoLoop::NeverRepeats))));
     assert_eq!((hint.loops.len(), hint.left.len()), (0, 0));
     assert_eq!(kernel(&report, "k"), (0, 0));
 }
@@ -154,7 +156,7 @@ fn one_dropped_copy_of_a_hint_drops_it_in_its_function() {
     );
     let (_, report) = Scene::with(&text).report(&["-O3"]);
     let hint = hint(&report, 10);
-    assert_eq!((hint.status, hint.reason.as_deref()), (Status::Dropped, Some("the loop never repeats")));
+    assert_eq!((hint.status, hint.reason), (Status::Dropped, Some(Reason::NoLoop(NoLoop::NeverRepeats))));
     assert_eq!((hint.loops.len(), hint.left.len()), (1, 1), "the other copy is there all the same");
 }
 
@@ -183,7 +185,7 @@ exit:
     let (ptx, report) = Scene::with(text).report(&["-O3"]);
     let hint = hint(&report, 10);
     assert_eq!((hint.status, hint.left.len()), (Status::Dropped, 0), "{ptx}");
-    assert_eq!(hint.reason.as_deref(), Some("the optimizer deleted the loop: nothing is left to keep rolled"));
+    assert_eq!(hint.reason, Some(Reason::Deleted));
     assert_eq!(kernel(&report, "k"), (1, 0));
 }
 
@@ -192,13 +194,13 @@ fn a_full_unrolling_that_leaves_the_loop_is_told() {
     let text = HINTED.replace("nounroll|pkg|src/lib.rs|20|5", "unroll|pkg|src/lib.rs|120|55").replace("i64 28, i64 1)\n  %next = add i32 %i, 1\n  %at = getelementptr float, ptr %x, i32 %i\n  %value = load float, ptr %at\n  %more = fadd float %sum, %value\n  br label %head", "i64 28, i64 0)\n  %next = add i32 %i, 1\n  %at = getelementptr float, ptr %x, i32 %i\n  %value = load float, ptr %at\n  %more = fadd float %sum, %value\n  br label %head");
     let (_, unrolled) = Scene::with(&text).report(&["-O3"]);
     let record = hint(&unrolled, 120);
-    assert_eq!((record.factor, record.status, record.left.len()), (0, Status::Honoured, 0));
+    assert_eq!((record.request, record.status, record.left.len()), (Request::Full, Status::Honoured, 0));
     assert_eq!(kernel(&unrolled, "by_call"), (1, 0));
 
     let (_, left) = Scene::with(&text).report(&["-O0"]);
     let record = hint(&left, 120);
     assert_eq!((record.status, record.left.len()), (Status::Dropped, 1));
-    assert_eq!(record.reason.as_deref(), Some(reason::UNOPTIMIZED), "and nothing is said of its trip count");
+    assert_eq!(record.reason, Some(Reason::Unoptimized), "and nothing is said of its trip count");
 }
 
 /// A loop of `turns` under a hint of site 120 for so many copies, with some `work` in its body.
@@ -235,18 +237,18 @@ exit:
 const BARRIER: &str = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
 
 #[track_caller]
-fn said(record: &HintRecord, loops: usize, reason: Option<&str>) {
+fn said(record: &HintRecord, loops: usize, reason: Option<Reason>) {
     let status = if reason.is_some() { Status::Dropped } else { Status::Honoured };
-    assert_eq!((record.status, record.reason.as_deref(), record.left.len()), (status, reason, loops));
+    assert_eq!((record.status, record.reason, record.left.len()), (status, reason, loops));
 }
 
 #[test]
 fn every_loop_that_is_left_has_llvms_reason() {
-    said(&counted("%n", 0, ""), 1, Some(reason::RUN_TIME));
-    said(&counted("%n", 0, BARRIER), 1, Some(reason::RUN_TIME));
-    said(&counted("2000000", 0, ""), 1, Some(reason::TOO_LARGE));
-    said(&counted("%n", 4, BARRIER), 1, Some(reason::CONVERGENT));
-    said(&counted("%even", 4, BARRIER), 1, Some(&reason::copies(2, 4)));
+    said(&counted("%n", 0, ""), 1, Some(Reason::TripCount));
+    said(&counted("%n", 0, BARRIER), 1, Some(Reason::TripCount));
+    said(&counted("2000000", 0, ""), 1, Some(Reason::TooLarge));
+    said(&counted("%n", 4, BARRIER), 1, Some(Reason::Convergent));
+    said(&counted("%even", 4, BARRIER), 1, Some(Reason::Copies { made: 2, asked: 4 }));
 }
 
 #[test]
@@ -307,7 +309,7 @@ exit:
 
 #[test]
 fn a_rolled_loop_that_was_made_one_with_another_is_not_told_to_be_deleted() {
-    said(hint(&loop_in_while(false), 20), 0, Some(reason::MERGED));
+    said(hint(&loop_in_while(false), 20), 0, Some(Reason::Merged));
     let both = loop_in_while(true);
     assert_eq!(kernel(&both, "k"), (2, 1), "one loop, which stays");
     said(hint(&both, 10), 1, None);
@@ -318,8 +320,8 @@ fn a_rolled_loop_that_was_made_one_with_another_is_not_told_to_be_deleted() {
 fn hints_of_what_no_kernel_needs_are_not_in_the_report() {
     let unused = HINTED.replace("define ptx_kernel void @by_call", "define void @by_call");
     let (_, report) = Scene::with(&unused).report(&["-O3"]);
-    let lines: Vec<bool> = report.hints.iter().map(|hint| hint.site.contains("|10|")).collect();
-    assert_eq!(lines, [true], "only the hint of the kernel is left");
+    let lines: Vec<u32> = report.hints.iter().map(|hint| hint.site.line).collect();
+    assert_eq!(lines, [10], "only the hint of the kernel is left");
 }
 
 #[test]

@@ -25,3 +25,4 @@ pub mod kernel_crate;
 pub mod plugin;
 pub mod setup;
 pub mod target;
+mod values;

@@ -8,7 +8,7 @@
 //!
 //! A file that was cut short or edited since is found by the checksum beside it, and built again too.
 //!
-//! Wrong where the workspace's manifest gives `codegen-pass` another edition: that is not part of the key.
+//! Wrong where the workspace's manifest gives `codegen-pass` or `hint-record` another edition: that is not part of the key.
 
 use std::fs;
 use std::io;
@@ -32,7 +32,9 @@ const LIBRARY: &str = "librustc_codegen_latch";
 /// The plugin's own workspace, in the checkout.
 const BACKEND: &str = "codegen-pass/backend";
 /// What the library is made of, in the checkout.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 7] = [
+    "hint-record/Cargo.toml",
+    "hint-record/src",
     "codegen-pass/Cargo.toml",
     "codegen-pass/src",
     "codegen-pass/backend/Cargo.toml",

@@ -26,6 +26,17 @@ mkdir -p "$target/$host/release"
 date +%s%N >"$target/$host/release/librustc_codegen_latch.so"
 "#;
 
+/// The files that the plugin is made of, in a checkout as small as can be.
+const SOURCES: [&str; 7] = [
+    "hint-record/Cargo.toml",
+    "hint-record/src/lib.rs",
+    "codegen-pass/Cargo.toml",
+    "codegen-pass/src/lib.rs",
+    "codegen-pass/backend/Cargo.toml",
+    "codegen-pass/backend/Cargo.lock",
+    "codegen-pass/backend/src/lib.rs",
+];
+
 struct Machine {
     fake: Fake,
 }
@@ -37,7 +48,7 @@ impl Machine {
         fake.cargo(CARGO);
         let machine = Machine { fake };
         machine.driver("driver");
-        for file in ["Cargo.toml", "src/lib.rs", "backend/Cargo.toml", "backend/Cargo.lock", "backend/src/lib.rs"] {
+        for file in SOURCES {
             machine.source(file, file);
         }
         machine
@@ -48,7 +59,7 @@ impl Machine {
     }
 
     fn source(&self, file: &str, text: &str) {
-        self.fake.file(&self.checkout().join("codegen-pass").join(file), text);
+        self.fake.file(&self.checkout().join(file), text);
     }
 
     fn compiler(&self) -> RustcDev {
@@ -104,11 +115,11 @@ fn its_name_is_another_for_each_source_and_each_compiler() {
         names.push(plugin);
         assert_eq!(machine.builds(), names.len(), "{what}");
     };
-    for file in ["Cargo.toml", "src/lib.rs", "backend/Cargo.toml", "backend/Cargo.lock", "backend/src/lib.rs"] {
+    for file in SOURCES {
         machine.source(file, "changed");
         changed(&machine, file);
     }
-    machine.source("src/another.rs", "");
+    machine.source("codegen-pass/src/another.rs", "");
     changed(&machine, "a new file, even an empty one");
     fs::rename(
         machine.checkout().join("codegen-pass/src/another.rs"),
@@ -131,8 +142,8 @@ fn its_name_is_another_for_each_source_and_each_compiler() {
 fn what_is_no_part_of_it_changes_nothing() {
     let machine = Machine::new();
     let plugin = machine.plugin();
-    machine.source("backend/tests/shapes.rs", "a test");
-    machine.source("benches/linear.rs", "a benchmark");
+    machine.source("codegen-pass/backend/tests/shapes.rs", "a test");
+    machine.source("codegen-pass/benches/linear.rs", "a benchmark");
     assert_eq!(machine.plugin(), plugin);
     assert_eq!(machine.builds(), 1);
 }
@@ -141,14 +152,14 @@ fn what_is_no_part_of_it_changes_nothing() {
 fn another_checkouts_stays_for_a_month() {
     let machine = Machine::new();
     let old = machine.plugin();
-    machine.source("src/lib.rs", "changed");
+    machine.source("codegen-pass/src/lib.rs", "changed");
     let middle = machine.plugin();
     assert!(old.exists() && middle.exists());
     let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
     for plugin in [&old, &middle] {
         File::open(plugin.parent().unwrap()).unwrap().set_modified(long_ago).unwrap();
     }
-    machine.source("src/lib.rs", "changed again");
+    machine.source("codegen-pass/src/lib.rs", "changed again");
     let new = machine.plugin();
     assert!(!old.exists() && !middle.exists() && new.exists());
     let name = new.file_stem().unwrap().to_str().unwrap();
@@ -183,7 +194,7 @@ fn one_that_was_changed_is_built_again() {
 fn a_failed_build_shows_the_compilers_words_and_leaves_nothing() {
     let machine = Machine::new();
     let old = machine.plugin();
-    machine.source("src/lib.rs", "wrong");
+    machine.source("codegen-pass/src/lib.rs", "wrong");
     machine.fake.cargo("echo 'error[E0425]: cannot find `x`' >&2; exit 101");
     let message = format!("{:#}", machine.try_plugin().unwrap_err());
     assert!(message.starts_with("cannot build the compiler plugin: `cargo build --release"), "{message}");

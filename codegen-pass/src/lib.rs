@@ -18,11 +18,7 @@ mod flow;
 mod irreducible;
 mod latch;
 mod loops;
-#[cfg(feature = "report")]
-pub mod report;
 mod resolve;
-mod site;
-mod trace;
 
 pub use dominators::Dominators;
 pub use flow::{Block, ControlFlow, Flow};
@@ -30,5 +26,3 @@ pub use irreducible::IrreducibleCycles;
 pub use latch::{MergeLatches, single_latch};
 pub use loops::{Loop, LoopForest, LoopId};
 pub use resolve::{DropReason, Hint, HintedLoop, Marker, Resolution, Role, SiteId, number_sites, resolve};
-pub use site::{BODY_MARKER, ENTER_MARKER, HintKind, MARKER_CRATE, ParseSiteError, Site};
-pub use trace::{MirLoop, TRACE_CFG};

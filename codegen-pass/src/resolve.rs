@@ -18,9 +18,9 @@
 //! the same innermost loop, and the same dominating enter marker unless a site nests in itself. There an inner enter marker
 //! can dominate the latch and be nearer, so a host puts no copy there.
 
-use crate::{Block, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId, Site};
+use crate::{Block, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId};
+use hint_record::{NoLoop, Site};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 /// A source site, by the number that [`number_sites`] gave it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -71,19 +71,6 @@ pub enum DropReason {
     FixedBackEdge,
 }
 
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DropReason::Unreachable => "the loop is never reached",
-            DropReason::OutsideLoop | DropReason::NeverRepeats => "the loop never repeats",
-            DropReason::Irreducible => "the loop can be entered at two places, so no compiler pass knows it as a loop",
-            DropReason::NoEnter => "the loop can be reached without passing its start",
-            DropReason::Conflict => "the loop carries another hint already",
-            DropReason::FixedBackEdge => "the jump back to the loop's start cannot be redirected",
-        })
-    }
-}
-
 impl DropReason {
     /// Every reason.
     pub const ALL: [DropReason; 7] = [
@@ -95,34 +82,18 @@ impl DropReason {
         DropReason::Conflict,
         DropReason::FixedBackEdge,
     ];
+}
 
-    /// The word under which a level is set for it. Reasons that a user cannot tell apart share one.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            DropReason::Unreachable => "unreachable",
-            DropReason::OutsideLoop | DropReason::NeverRepeats => "never-repeats",
-            DropReason::Irreducible | DropReason::NoEnter | DropReason::FixedBackEdge => "shape",
-            DropReason::Conflict => "conflict",
-        }
-    }
-
-    /// What to do about it.
-    pub fn help(self) -> &'static str {
-        match self {
-            DropReason::OutsideLoop | DropReason::NeverRepeats => {
-                "every path through its body leaves it, so that there is no loop to hint: remove the hint, or the loop"
-            }
-            DropReason::Irreducible | DropReason::NoEnter => {
-                "no loop of Rust's has this shape, so a compiler pass has given it, although `cargo latch` switches off the one \
-                 that is known to do so (jump threading): keep other passes out of the crate's flags, or put the loop into a \
-                 function of its own with `#[inline(never)]`"
-            }
-            DropReason::Unreachable => "nothing leads to it: remove the loop, or what keeps it from being reached",
-            DropReason::Conflict => "two hints have met on one loop, perhaps by inlining: keep one of them",
-            DropReason::FixedBackEdge => {
-                "an instruction with fixed targets, such as inline assembly with labels, jumps back: move it out of the end \
-                 of the loop's body"
-            }
+/// What goes into a hint's record. Whether there is a loop around one that never repeats is no matter there.
+impl From<DropReason> for NoLoop {
+    fn from(reason: DropReason) -> NoLoop {
+        match reason {
+            DropReason::Unreachable => NoLoop::Unreachable,
+            DropReason::OutsideLoop | DropReason::NeverRepeats => NoLoop::NeverRepeats,
+            DropReason::Irreducible => NoLoop::Irreducible,
+            DropReason::NoEnter => NoLoop::NoEnter,
+            DropReason::Conflict => NoLoop::Conflict,
+            DropReason::FixedBackEdge => NoLoop::FixedBackEdge,
         }
     }
 }

@@ -2,8 +2,10 @@
 
 mod common;
 
-use codegen_pass::{Block, DropReason, HintKind, LoopForest, Marker, Site, SiteId, number_sites};
+use codegen_pass::{Block, DropReason, LoopForest, Marker, SiteId, number_sites};
 use common::{Graph, block, body, enter, verdicts};
+use hint_record::{HintKind, NoLoop, Site};
+use std::collections::BTreeSet;
 
 #[track_caller]
 fn check(edges: &str, markers: &[Marker], expected: &[Result<&str, DropReason>]) {
@@ -155,6 +157,12 @@ fn in_a_conflict_the_first_site_wins_whatever_the_order_of_the_markers() {
     check(edges, &turned, &[Err(DropReason::Conflict), Ok("b"), Err(DropReason::Conflict)]);
     let (_, resolution) = Graph::new(edges).resolve(&turned);
     assert_eq!(resolution.hinted.iter().map(|hinted| hinted.marker).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn every_reason_goes_into_a_record_and_none_is_missing_there() {
+    let recorded: BTreeSet<NoLoop> = DropReason::ALL.map(NoLoop::from).into();
+    assert_eq!(recorded, BTreeSet::from(NoLoop::ALL));
 }
 
 #[test]

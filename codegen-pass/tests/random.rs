@@ -230,11 +230,4 @@ proptest! {
             prop_assert_eq!(old.depth, new.depth);
         }
     }
-
-    #[test]
-    fn sites_survive_their_text(package in "[a-z-]{1,12}", file in "[a-z/|. é]{1,20}", line: u32, column: u32, nounroll: bool) {
-        let kind = if nounroll { codegen_pass::HintKind::Nounroll } else { codegen_pass::HintKind::Unroll };
-        let site = codegen_pass::Site { kind, package, file, line, column };
-        prop_assert_eq!(site.to_string().parse(), Ok(site));
-    }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a module that carries hints.
 
-use codegen_pass::ParseSiteError;
+use hint_record::ParseSiteError;
 
 /// Why hints could not be resolved.
 #[derive(Debug, thiserror::Error)]

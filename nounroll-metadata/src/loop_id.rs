@@ -11,7 +11,7 @@
 //! copy of the old one, which it is not where the number of turns leaves a remainder. A loop for the remainder gets no site.
 
 use crate::ffi::{self, Metadata, MetadataBuilder};
-use codegen_pass::{HintKind, Site};
+use hint_record::{HintKind, Request, Site};
 use inkwell::context::ContextRef;
 use inkwell::values::{InstructionValue, MetadataValue};
 
@@ -75,16 +75,16 @@ impl<'ctx> LoopIds<'ctx> {
         terminator: InstructionValue<'ctx>,
         existing: &Existing<'ctx>,
         site: &Site,
-        factor: u64,
+        request: Request,
         function: &str,
     ) {
         let kept = existing.properties.iter().filter(|property| !is_unroll_request(**property));
         let mut properties: Vec<Metadata> = kept.map(|property| self.builder.existing(*property)).collect();
-        properties.push(self.unroll_property(site.kind, factor));
+        properties.push(self.unroll_property(request));
         let texts = [SITE_PROPERTY, &site.to_string(), function].map(|text| self.builder.string(text));
         let named = self.builder.node(&texts);
         properties.push(named);
-        if site.kind == HintKind::Unroll {
+        if request.kind() == HintKind::Unroll {
             let afterwards = [self.builder.string(AFTERWARDS), self.flag(DISABLE), named, self.flag(UNROLLED_PROPERTY)];
             properties.push(self.builder.node(&afterwards));
         }
@@ -143,12 +143,12 @@ impl<'ctx> LoopIds<'ctx> {
         self.builder.node(&[self.builder.string(name)])
     }
 
-    fn unroll_property(&self, kind: HintKind, factor: u64) -> Metadata {
-        match (kind, factor) {
-            (HintKind::Nounroll, _) => self.flag(DISABLE),
-            (HintKind::Unroll, 0) => self.flag("llvm.loop.unroll.full"),
-            (HintKind::Unroll, factor) => {
-                let count = self.context.i32_type().const_int(factor, false);
+    fn unroll_property(&self, request: Request) -> Metadata {
+        match request {
+            Request::Nounroll => self.flag(DISABLE),
+            Request::Full => self.flag("llvm.loop.unroll.full"),
+            Request::Copies(copies) => {
+                let count = self.context.i32_type().const_int(copies, false);
                 self.builder.node(&[self.builder.string("llvm.loop.unroll.count"), self.builder.constant(count)])
             }
         }

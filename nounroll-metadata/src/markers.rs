@@ -1,8 +1,10 @@
 //! The markers of a function: calls that name their site by a constant string.
 
 use crate::{Error, ffi, graph::FunctionGraph};
-use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, Marker, Role, Site, number_sites};
+use codegen_pass::{Block, Marker, Role, number_sites};
+use hint_record::{Request, Site, marker};
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue};
+
 /// The markers of one function, in the order of execution within each block.
 #[derive(Default)]
 pub struct Markers<'ctx> {
@@ -10,8 +12,8 @@ pub struct Markers<'ctx> {
     pub list: Vec<Marker>,
     /// The call of each, in the same order.
     pub calls: Vec<InstructionValue<'ctx>>,
-    /// The factor that each names; 0 for enter markers.
-    pub factors: Vec<u64>,
+    /// What each asks for; nothing, where it is an enter marker.
+    requests: Vec<Option<Request>>,
     /// The sites, by [`codegen_pass::SiteId`].
     sites: Vec<Site>,
 }
@@ -22,7 +24,7 @@ struct Found<'ctx> {
     block: Block,
     role: Role,
     site: Site,
-    factor: u64,
+    request: Option<Request>,
 }
 
 impl<'ctx> Markers<'ctx> {
@@ -42,10 +44,10 @@ impl<'ctx> Markers<'ctx> {
     fn numbered(found: Vec<Found<'ctx>>) -> Markers<'ctx> {
         let ids = number_sites(found.iter().map(|marker| marker.site.clone()));
         let mut markers = Markers::default();
-        for Found { call, block, role, site, factor } in found {
+        for Found { call, block, role, site, request } in found {
             markers.list.push(Marker { block, role, site: ids[&site] });
             markers.calls.push(call);
-            markers.factors.push(factor);
+            markers.requests.push(request);
         }
         markers.sites = ids.into_keys().collect();
         markers
@@ -54,6 +56,11 @@ impl<'ctx> Markers<'ctx> {
     /// The site that a marker names.
     pub fn site(&self, marker: usize) -> &Site {
         &self.sites[self.list[marker].site.0 as usize]
+    }
+
+    /// What a body marker asks for.
+    pub fn request(&self, marker: usize) -> Request {
+        self.requests[marker].expect("a body marker asks for something")
     }
 
     /// Removes every call.
@@ -77,11 +84,11 @@ fn read<'ctx>(
     };
     let site = read_site(call).ok_or_else(unreadable)?.parse();
     let site: Site = site.map_err(|source| Error::Site { function: symbol(), source })?;
-    let factor = match role {
-        Role::Enter => 0,
-        Role::Body => constant_operand(call, 2).ok_or_else(unreadable)?,
+    let request = match role {
+        Role::Enter => None,
+        Role::Body => Some(Request::of_marker(site.kind, constant_operand(call, 2).ok_or_else(unreadable)?)),
     };
-    Ok(Found { call, block, role, site, factor })
+    Ok(Found { call, block, role, site, request })
 }
 
 /// A function with a body is nobody's marker, whatever its name.
@@ -91,8 +98,8 @@ fn role_of(instruction: InstructionValue<'_>) -> Option<Role> {
     }
     let callee = ffi::called_function(instruction).filter(|function| function.count_basic_blocks() == 0)?;
     match callee.get_name().to_bytes() {
-        name if name == ENTER_MARKER.as_bytes() => Some(Role::Enter),
-        name if name == BODY_MARKER.as_bytes() => Some(Role::Body),
+        name if name == marker::ENTER.as_bytes() => Some(Role::Enter),
+        name if name == marker::BODY.as_bytes() => Some(Role::Body),
         _ => None,
     }
 }

@@ -13,7 +13,8 @@
 use crate::ffi::{self, MetadataBuilder, Place};
 use crate::graph::FunctionGraph;
 use crate::loop_id::LoopIds;
-use codegen_pass::{Block, LoopForest, Site};
+use codegen_pass::{Block, LoopForest};
+use hint_record::Site;
 use inkwell::module::Module;
 use inkwell::values::{BasicValue, FunctionValue, InstructionOpcode, InstructionValue, MetadataValue};
 use std::collections::BTreeSet;

@@ -6,9 +6,8 @@ use crate::loop_id::{Existing, LoopIds};
 use crate::markers::Markers;
 use crate::place;
 use crate::plain::mark_plain_loops;
-use codegen_pass::{
-    BODY_MARKER, Block, Dominators, DropReason, ENTER_MARKER, Flow, LoopForest, LoopId, Site, resolve, single_latch,
-};
+use codegen_pass::{Block, Dominators, DropReason, Flow, LoopForest, LoopId, resolve, single_latch};
+use hint_record::{Request, Site, marker};
 use inkwell::module::Module;
 use inkwell::values::{BasicValue, FunctionValue};
 use std::collections::HashMap;
@@ -20,8 +19,8 @@ pub struct HintOutcome {
     pub site: Site,
     /// The symbol of the function that holds the loop. A function that rustc inlined before is not seen.
     pub function: String,
-    /// How many copies are asked for; 0 for all, 1 for a loop that stays rolled.
-    pub factor: u64,
+    /// What it asks for.
+    pub request: Request,
     /// The loop's header and single latch, as LLVM names them, or why there is none.
     pub verdict: Result<MarkedLoop, DropReason>,
 }
@@ -76,8 +75,8 @@ fn resolve_function<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) ->
     let outcomes = resolution.hints.iter().map(|hint| {
         let verdict = hint.verdict.and_then(|id| marked[&id].clone());
         tracing::debug!(site = %markers.site(hint.marker), function = symbol, ?verdict, "hint resolved");
-        let (site, factor) = (markers.site(hint.marker).clone(), markers.factors[hint.marker]);
-        HintOutcome { site, function: symbol.clone(), factor, verdict }
+        let (site, request) = (markers.site(hint.marker).clone(), markers.request(hint.marker));
+        HintOutcome { site, function: symbol.clone(), request, verdict }
     });
     let outcomes = outcomes.collect();
     markers.erase();
@@ -110,8 +109,8 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         let found = self.forest.get(id);
         let latch = single_latch(&mut self.graph, found)?;
         let terminator = self.graph.terminator(latch).ok_or(DropReason::FixedBackEdge)?;
-        let (site, factor) = (markers.site(marker), markers.factors[marker]);
-        self.ids.write_hint(terminator, &self.existing[id.index()], site, factor, function);
+        let (site, request) = (markers.site(marker), markers.request(marker));
+        self.ids.write_hint(terminator, &self.existing[id.index()], site, request, function);
         place::keep(terminator, markers.calls[marker], site);
         let header = self.name(found.header, &format!("loop{}", site.line));
         let latch = self.name(latch, &format!("{header}.latch"));
@@ -131,7 +130,7 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
 
 /// The markers' declarations are not needed any more. A use that is left is none of ours.
 fn remove_declarations(module: &Module<'_>) -> Result<(), Error> {
-    for marker in [ENTER_MARKER, BODY_MARKER] {
+    for marker in [marker::ENTER, marker::BODY] {
         let declaration = module.get_function(marker).filter(|function| function.count_basic_blocks() == 0);
         let Some(declaration) = declaration else { continue };
         if declaration.as_global_value().as_pointer_value().get_first_use().is_some() {

@@ -5,7 +5,8 @@ use crate::graph::FunctionGraph;
 use crate::holders::Holders;
 use crate::loop_id::{LoopIds, Named};
 use crate::split::whole;
-use codegen_pass::{Dominators, Flow, LoopForest, LoopId, Site};
+use codegen_pass::{Dominators, Flow, LoopForest, LoopId};
+use hint_record::Site;
 use inkwell::module::Module;
 
 /// A loop of the optimized module that still names a hint.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{resolve, site};
+use hint_record::Request;
 
 const PLAIN: &str = "!{!\"latch.plain\"}";
 
@@ -421,6 +422,6 @@ exit:
     let ids = resolved.ids();
     assert_eq!(ids.properties("one.end")[0], "!{!\"llvm.loop.unroll.full\"}");
     assert_eq!(ids.properties("two.end")[0], "!{!\"llvm.loop.unroll.count\", i32 4}");
-    let factors: Vec<u64> = resolved.outcomes.iter().map(|outcome| outcome.factor).collect();
-    assert_eq!(factors, [0, 4]);
+    let requests: Vec<Request> = resolved.outcomes.iter().map(|outcome| outcome.request).collect();
+    assert_eq!(requests, [Request::Full, Request::Copies(4)]);
 }

@@ -8,7 +8,7 @@ use cargo_latch::audit::Entry;
 use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Wanted};
 use cargo_latch::setup::{self, Progress};
 use cargo_latch::target::Target;
-use codegen_pass::report::Status;
+use hint_record::Status;
 use latch_tests::isa::Function;
 use latch_tests::{archs, audits, checkout, expected, latch, shown};
 

@@ -9,7 +9,7 @@ use std::fs;
 
 use cargo_latch::audit::Entry;
 use cargo_latch::build::{HintMode, Profile};
-use codegen_pass::report::{Status, reason};
+use hint_record::{Reason, Status};
 use latch_tests::{audits, builder, checkout};
 
 const SEEDS: u64 = 200;
@@ -128,9 +128,9 @@ fn check(entry: &Entry, hints: usize) {
     assert_eq!(entry.hints.len(), hints, "every hint has a record");
     for hint in &entry.hints {
         let place = format!("line {}: {hint:?}", hint.line);
-        assert_eq!(hint.status == Status::Honoured, hint.reason.is_none(), "{place}");
+        assert_eq!(hint.status == Status::Honoured, hint.why.is_none(), "{place}");
         assert_ne!(hint.status, Status::NotCompiled, "{place}");
-        assert_ne!(hint.reason.as_deref(), Some(reason::UNSAID), "{place}");
+        assert_ne!(hint.why.reason(), Some(Reason::Unsaid), "{place}");
     }
     assert_eq!(entry.kernels.len() as u64, SEEDS);
     for kernel in &entry.kernels {
@@ -150,6 +150,6 @@ fn every_hint_of_200_random_nests_is_accounted_for_in_both_modes() {
         entry
     });
     for (llvm, mir) in llvm.hints.iter().zip(&mir.hints) {
-        assert_eq!((llvm.line, llvm.status, &llvm.reason), (mir.line, mir.status, &mir.reason));
+        assert_eq!((llvm.line, llvm.status, &llvm.why), (mir.line, mir.status, &mir.why));
     }
 }

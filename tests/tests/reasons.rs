@@ -6,26 +6,24 @@ use std::fs;
 
 use cargo_latch::audit::Entry;
 use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};
+use cargo_latch::diagnose::reasons::sentence;
 use cargo_latch::setup::Progress;
-use codegen_pass::report::Status;
-use codegen_pass::report::reason::{self, COPIES};
+use hint_record::{HintKind, NoLoop, Reason, Status};
 use latch_tests::{audits, builder, fixture, latch, shown};
 
-const RUN_TIME: &str = reason::RUN_TIME;
-
 /// The comment at each loop, the functions in which its hint is dropped, and why.
-const LEFT: [(&str, &[&str], &str); 11] = [
-    ("run time", &["run_time"], RUN_TIME),
-    ("by data", &["by_data"], RUN_TIME),
-    ("convergent", &["convergent"], reason::CONVERGENT),
-    ("two copies", &["convergent_by_two"], COPIES),
-    ("honoured", &[], ""),
-    ("too large", &["too_large"], reason::TOO_LARGE),
-    ("once", &["once"], "the loop never repeats"),
-    ("one instance", &["left::sum::<false>"], RUN_TIME),
-    ("merged", &["merged"], reason::MERGED),
-    ("around", &[], ""),
-    ("rolled", &[], ""),
+const LEFT: [(&str, &[&str], Option<Reason>); 11] = [
+    ("run time", &["run_time"], Some(Reason::TripCount)),
+    ("by data", &["by_data"], Some(Reason::TripCount)),
+    ("convergent", &["convergent"], Some(Reason::Convergent)),
+    ("two copies", &["convergent_by_two"], Some(Reason::Copies { made: 2, asked: 4 })),
+    ("honoured", &[], None),
+    ("too large", &["too_large"], Some(Reason::TooLarge)),
+    ("once", &["once"], Some(Reason::NoLoop(NoLoop::NeverRepeats))),
+    ("one instance", &["left::sum::<false>"], Some(Reason::TripCount)),
+    ("merged", &["merged"], Some(Reason::Merged)),
+    ("around", &[], None),
+    ("rolled", &[], None),
 ];
 
 fn source() -> String {
@@ -54,8 +52,7 @@ fn check(entry: &Entry) {
             .collect();
         let place = format!("{comment} for {} by {}, mode {}: {hint:?}", entry.arch, entry.route, entry.mode);
         assert_eq!(dropped, functions, "{place}");
-        let said = hint.reason.as_deref().unwrap_or_default();
-        assert!(said.ends_with(why) && said.is_empty() == why.is_empty(), "{place}");
+        assert_eq!(hint.why.reason(), why, "{place}");
     }
 }
 
@@ -94,25 +91,27 @@ fn the_message_has_place_source_function_instance_and_reason() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     let dropped = LEFT.iter().filter(|(_, functions, _)| !functions.is_empty()).count();
     assert_eq!(text.matches("error: ").count(), dropped, "{text}");
-    for (comment, functions, why) in LEFT.into_iter().filter(|(_, functions, _)| !functions.is_empty()) {
+    for (comment, functions, why) in
+        LEFT.into_iter().filter_map(|(comment, functions, why)| Some((comment, functions, why?)))
+    {
         let (number, line) = line(&source, comment);
         let told = message(&text, &format!("src/lib.rs:{number}:"));
         let title = told.lines().next().expect("a message has a title");
-        let kind = if comment == "merged" { "nounroll" } else { "unroll" };
-        assert!(title.starts_with(&format!("error: `#[{kind}]` was not honoured: ")) && title.ends_with(why), "{told}");
+        let kind = if comment == "merged" { HintKind::Nounroll } else { HintKind::Unroll };
+        assert_eq!(title, format!("error: `#[{kind}]` was not honoured: {}", sentence(why)), "{told}");
         assert!(told.contains(line.trim()), "{told}");
         assert!(told.contains(&format!("in the function `{}`", functions[0])), "{told}");
         assert!(told.contains("= help: "), "{told}");
     }
-    assert!(text.contains(&reason::copies(2, 4)), "{text}");
 }
 
 #[test]
 fn an_unoptimized_build_unrolls_nothing_and_is_no_error() {
     let entry = audits(&builder(&fixture("left"), HintMode::Llvm, Profile::Dev), "left", &["sm_90"]).remove(0);
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    entry.hints.iter().flat_map(|hint| &hint.reason).for_each(|said| *reasons.entry(said).or_default() += 1);
-    assert_eq!(reasons, BTreeMap::from([(reason::UNOPTIMIZED, 7), ("the loop never repeats", 1)]), "rolled loops stay");
+    let mut reasons: BTreeMap<Reason, usize> = BTreeMap::new();
+    entry.hints.iter().filter_map(|hint| hint.why.reason()).for_each(|why| *reasons.entry(why).or_default() += 1);
+    let expected = [(Reason::NoLoop(NoLoop::NeverRepeats), 1), (Reason::Unoptimized, 7)];
+    assert_eq!(reasons, BTreeMap::from(expected), "rolled loops stay");
     let plain = latch(&latch_tests::checkout(), &["audit", "--hints", "llvm", "-p", "unroll", "--profile", "dev"]);
     assert_eq!(plain.status.code(), Some(0), "{}", shown(&plain));
     assert!(!shown(&plain).contains("error: "), "{}", shown(&plain));

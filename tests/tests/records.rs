@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use cargo_latch::audit::{Entry, Hint};
 use cargo_latch::build::{HintMode, Profile};
-use codegen_pass::report::Status;
+use hint_record::{NoLoop, Reason, Request, Status};
 use latch_tests::{audits, builder, checkout, fixture, latch, shown};
 
 /// The hints of the crate of hopeless ones: the comment at the loop, and what the record must say.
-const DROPPED: [(&str, Status, Option<&str>); 7] = [
-    ("outside", Status::Dropped, Some("the loop never repeats")),
-    ("never repeats", Status::Dropped, Some("the loop never repeats")),
-    ("dead", Status::NotCompiled, Some("no kernel reaches the loop")),
-    ("after return", Status::NotCompiled, Some("no kernel reaches the loop")),
-    ("deleted", Status::Dropped, Some("nothing is left to keep rolled")),
-    ("unused", Status::NotCompiled, Some("no kernel reaches the loop")),
+const DROPPED: [(&str, Status, Option<Reason>); 7] = [
+    ("outside", Status::Dropped, Some(Reason::NoLoop(NoLoop::NeverRepeats))),
+    ("never repeats", Status::Dropped, Some(Reason::NoLoop(NoLoop::NeverRepeats))),
+    ("dead", Status::NotCompiled, Some(Reason::Unused)),
+    ("after return", Status::NotCompiled, Some(Reason::Unused)),
+    ("deleted", Status::Dropped, Some(Reason::Deleted)),
+    ("unused", Status::NotCompiled, Some(Reason::Unused)),
     ("kept", Status::Honoured, None),
 ];
 
@@ -39,9 +39,7 @@ fn every_hopeless_hint_has_its_record_and_its_reason() {
             let hint = entry.hints.iter().find(|hint| hint.line == line);
             let hint = hint.unwrap_or_else(|| panic!("{comment} has a record"));
             assert_eq!(hint.status, status, "{comment}");
-            let said = hint.reason.as_deref().unwrap_or_default();
-            assert_eq!(hint.reason.is_some(), reason.is_some(), "{comment}: {said}");
-            assert!(said.contains(reason.unwrap_or_default()), "{comment}: {said}");
+            assert_eq!(hint.why.reason(), reason, "{comment}");
         }
     }
 }
@@ -63,12 +61,12 @@ fn the_audit_fails_where_a_hint_was_dropped_and_only_there() {
     assert_eq!(clean.status.code(), Some(0), "{}", shown(&clean));
 }
 
-/// A record's status, reason and factor.
-type Said = (Status, Option<String>, Option<u64>);
+/// A record's status, reason and request.
+type Said = (Status, Option<Reason>, Option<Request>);
 
 /// What a record says, whichever function rustc has put the loop in.
 fn by_site(entry: &Entry) -> BTreeMap<(String, u32), Said> {
-    let value = |hint: &Hint| (hint.status, hint.reason.clone(), hint.factor);
+    let value = |hint: &Hint| (hint.status, hint.why.reason(), hint.request);
     entry.hints.iter().map(|hint| ((hint.file.clone(), hint.line), value(hint))).collect()
 }
 
@@ -108,8 +106,8 @@ fn the_json_report_has_every_field_that_its_readers_rely_on() {
         (&entry["route"], &entry["mode"], &entry["profile"]),
         (&"llc".into(), &"llvm".into(), &"release".into())
     );
-    assert_eq!(keys(&entry["hints"][0]), "factor file instances kind line reason status");
-    assert_eq!(keys(&entry["hints"][0]["instances"][0]), "function loops_after_opt reason status");
+    assert_eq!(keys(&entry["hints"][0]), "factor file instances kind line reason reason_kind status");
+    assert_eq!(keys(&entry["hints"][0]["instances"][0]), "function loops_after_opt reason reason_kind status");
     let kernel = &entry["kernels"][0];
     assert_eq!(keys(kernel), "marked_latches name pragmas registers sass shared_bytes spill_bytes stack_bytes");
     let sass = "calls global_loads global_stores helper_calls instructions local_loads local_stores loops";

@@ -9,8 +9,8 @@ use std::process::Command;
 use cargo_latch::audit::{Entry, audit};
 use cargo_latch::build::{BuildArgs, Builder, FpContract, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::{self, Progress};
-use codegen_pass::report::Status;
 use emulator::{Arg, Config, Device, Module, Scalar, Shape};
+use hint_record::Status;
 use latch_tests::{archs, audits, checkout, expected, fixture, latch, shown};
 
 /// libNVVM reads Rust's LLVM for these.

@@ -1,10 +1,10 @@
 //! The promise: the machine code of every kernel holds the loops and loads that the kernel's documentation names, on every
 //! architecture and in both modes; and an unoptimized build keeps one pragma for each loop that is to stay.
 
-use cargo_latch::audit::{Entry, Kind};
+use cargo_latch::audit::Entry;
 use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};
 use cargo_latch::setup::Progress;
-use codegen_pass::report::Status;
+use hint_record::{HintKind, Status};
 use latch_tests::{audits, builder, checkout, expected};
 
 const ARCHS: [&str; 3] = ["sm_80", "sm_90", "sm_120a"];
@@ -54,7 +54,7 @@ fn unrolled_loops_hold_with_hints_resolved_on_mir() {
 
 /// Loops that are to stay, in all functions of the module.
 fn rolled_loops(entry: &Entry) -> usize {
-    let rolled = entry.hints.iter().filter(|hint| hint.kind == Kind::Nounroll);
+    let rolled = entry.hints.iter().filter(|hint| hint.kind == HintKind::Nounroll);
     rolled.flat_map(|hint| &hint.instances).map(|instance| instance.loops_after_opt).sum()
 }
 

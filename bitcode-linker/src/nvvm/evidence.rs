@@ -19,7 +19,8 @@
 
 use super::listing::{self, Function, Kind, Place, Statement};
 use crate::numbers::{Numbers, SourceLoop};
-use codegen_pass::{Block, Dominators, Flow, HintKind, LoopForest, LoopId};
+use codegen_pass::{Block, Dominators, Flow, LoopForest, LoopId};
+use hint_record::HintKind;
 use nounroll_metadata::SurvivingLoop;
 use std::collections::{BTreeMap, HashMap};
 

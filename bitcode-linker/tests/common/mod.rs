@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use bitcode_linker::{Args, Error, link};
-use codegen_pass::report::LinkReport;
+use hint_record::LinkReport;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use std::ffi::OsString;

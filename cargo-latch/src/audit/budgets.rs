@@ -5,11 +5,12 @@
 //! some, that is a warning: the budget's author may not know of them.
 
 use anyhow::{Result, bail};
+use hint_record::Level;
 
 use super::entry::{Entry, Kernel};
 use super::machine::{Cost, CostKind, KernelCode, MachineCode, SourceLine};
 use crate::build::Arch;
-use crate::config::{Budget, Figure, LatchToml, Level, Limit};
+use crate::config::{Budget, Figure, LatchToml, Limit};
 use crate::diagnose::{At, Diagnostic, Place};
 use crate::target::Target;
 

@@ -2,11 +2,12 @@
 //!
 //! `audit --json` prints an array of [`Entry`], one per package, architecture, route and mode, in the order asked.
 
-use codegen_pass::report::Status;
+use hint_record::{HintKind, Level, Reason, Request, Status};
 use serde::{Deserialize, Serialize};
 
+use super::factor;
+use super::why::Why;
 use crate::build::{Arch, Mode, Profile, Route};
-use crate::config::Level;
 
 /// One package, built for one architecture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,16 +46,6 @@ pub struct Finding {
     pub kernel: Option<String>,
 }
 
-/// What a hint asks for, as the report spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Keep the loop.
-    Nounroll,
-    /// Unroll it.
-    Unroll,
-}
-
 /// One hint of the source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hint {
@@ -68,14 +59,16 @@ pub struct Hint {
     /// The line of the loop's last brace, and the function around it, where the source is the audited package's. For messages.
     #[serde(skip)]
     pub extent: Option<(u32, String)>,
-    /// What it asks for.
-    pub kind: Kind,
-    /// Null for nounroll, 0 for full, else the copies; null too where instances differ.
-    pub factor: Option<u64>,
+    /// Which hint.
+    pub kind: HintKind,
+    /// What an `unroll` asks for; none where instances differ, and for `nounroll`. The report's `factor`.
+    #[serde(rename = "factor", with = "factor")]
+    pub request: Option<Request>,
     /// Honoured when all instances are.
     pub status: Status,
-    /// Why not.
-    pub reason: Option<String>,
+    /// Why not: the report's `reason` and `reason_kind`.
+    #[serde(flatten)]
+    pub why: Why,
     /// One per function of the linked module that held the loop.
     pub instances: Vec<Instance>,
 }
@@ -87,8 +80,9 @@ pub struct Instance {
     pub function: String,
     /// Honoured or dropped.
     pub status: Status,
-    /// Why it was dropped.
-    pub reason: Option<String>,
+    /// Why it was dropped: the report's `reason` and `reason_kind`.
+    #[serde(flatten)]
+    pub why: Why,
     /// The true latches left that name the hint.
     pub loops_after_opt: usize,
 }
@@ -116,19 +110,21 @@ pub struct Kernel {
 
 impl Hint {
     /// Drops a hint that has no instance.
-    pub fn drop_whole(&mut self, reason: &str) {
+    pub fn drop_whole(&mut self, reason: Reason) {
         self.status = Status::Dropped;
-        self.reason = Some(reason.to_owned());
+        self.why = reason.into();
     }
 
     /// Drops the hint in one of its functions.
-    pub fn drop_in(&mut self, function: &str, reason: &str) {
+    pub fn drop_in(&mut self, function: &str, reason: Reason) {
         for instance in self.instances.iter_mut().filter(|instance| instance.function == function) {
             instance.status = Status::Dropped;
-            instance.reason = Some(reason.to_owned());
+            instance.why = reason.into();
         }
         self.status = Status::Dropped;
-        self.reason.get_or_insert_with(|| reason.to_owned());
+        if self.why.is_none() {
+            self.why = reason.into();
+        }
     }
 }
 

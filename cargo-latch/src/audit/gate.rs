@@ -8,15 +8,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use codegen_pass::report::Status;
+use hint_record::{Level, Reason, ReasonKind, Status, text};
 
-use super::entry::{Entry, Hint, Kind};
+use super::entry::{Entry, Hint};
 use super::machine::MachineCode;
 use super::{Audited, budgets};
-use crate::config::{Figure, HintLevels, LatchToml, Level, ReasonKind};
+use crate::config::{Figure, HintLevels, LatchToml};
 use crate::diagnose::{Diagnostic, Place, reasons};
-
-const UNKNOWN: &str = "no reason is known";
 
 /// Everything that there is to say of one audit.
 pub fn findings(audited: &Audited, config: &LatchToml, levels: &HintLevels, folder: &Path) -> Result<Vec<Diagnostic>> {
@@ -39,28 +37,30 @@ pub fn hints(hints: &[Hint], levels: &HintLevels, folder: &Path) -> Vec<Diagnost
 }
 
 fn of_hint(hint: &Hint, levels: &HintLevels, folder: &Path) -> Vec<Diagnostic> {
-    if hint.status == Status::NotCompiled {
-        let reason = hint.reason.as_deref().unwrap_or(reasons::UNUSED);
-        return vec![of_whole(hint, message(hint, reason, "was not compiled", levels, folder))];
+    let message = |status, reason| message(hint, status, reason, levels, folder);
+    if hint.instances.is_empty() {
+        let told = is_told(hint.status).then(|| message(hint.status, hint.why.reason()));
+        return told.map(|diagnostic| of_whole(hint, diagnostic)).into_iter().collect();
     }
-    if hint.status == Status::Dropped && hint.instances.is_empty() {
-        let reason = hint.reason.as_deref().unwrap_or(UNKNOWN);
-        return vec![of_whole(hint, message(hint, reason, "was not honoured", levels, folder))];
-    }
-    let mut found: Vec<(&str, Diagnostic)> = Vec::new();
-    for instance in hint.instances.iter().filter(|instance| instance.status == Status::Dropped) {
-        let reason = instance.reason.as_deref().unwrap_or(UNKNOWN);
-        let known = found.iter().position(|(known, _)| *known == reason);
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for instance in hint.instances.iter().filter(|instance| is_told(instance.status)) {
+        let reason = instance.why.reason();
+        let known = found.iter().position(|known| known.reason == reason);
         let at = known.unwrap_or_else(|| {
-            found.push((reason, message(hint, reason, "was not honoured", levels, folder)));
+            found.push(message(instance.status, reason));
             found.len() - 1
         });
-        let functions = &mut found[at].1.functions;
+        let functions = &mut found[at].functions;
         if !functions.contains(&instance.function) {
             functions.push(instance.function.clone());
         }
     }
-    found.into_iter().map(|(_, diagnostic)| diagnostic).collect()
+    found
+}
+
+/// Is there anything to say of a hint of this status?
+fn is_told(status: Status) -> bool {
+    status != Status::Honoured
 }
 
 /// What is known of a hint without instance: the function of the source.
@@ -68,17 +68,22 @@ fn of_whole(hint: &Hint, diagnostic: Diagnostic) -> Diagnostic {
     Diagnostic { functions: hint.extent.iter().map(|(_, function)| function.clone()).collect(), ..diagnostic }
 }
 
-fn message(hint: &Hint, reason: &str, what: &str, levels: &HintLevels, folder: &Path) -> Diagnostic {
-    let kind = match hint.kind {
-        Kind::Nounroll => "nounroll",
-        Kind::Unroll => "unroll",
-    };
-    let level = levels.of(reasons::kind(reason));
+fn message(hint: &Hint, status: Status, reason: Option<Reason>, levels: &HintLevels, folder: &Path) -> Diagnostic {
+    let level = levels.of(reason.map_or(ReasonKind::Other, Reason::kind));
     let file = folder.join(&hint.file);
     Diagnostic {
         places: vec![Place::word(without_detours(&file), hint.line, hint.column)],
-        help: reasons::help(reason).map(str::to_owned),
-        ..Diagnostic::new(level, format!("`#[{kind}]` {what}: {reason}"))
+        help: reason.and_then(reasons::help).map(str::to_owned),
+        reason,
+        ..Diagnostic::new(level, title(hint, status, &reasons::sentence_or_unknown(reason)))
+    }
+}
+
+fn title(hint: &Hint, status: Status, why: &str) -> String {
+    match status {
+        Status::NotCompiled => format!("`#[{}]` was not compiled: {why}", hint.kind),
+        Status::Unverified => format!("`#[{}]` could not be verified: {why}", hint.kind),
+        Status::Dropped | Status::Honoured => text::not_honoured(hint.kind, why),
     }
 }
 
@@ -96,9 +101,8 @@ fn without_detours(path: &Path) -> PathBuf {
 
 /// Kernels whose machine code has fewer loops than their PTX has pragmas, unless a hint was found to be the reason.
 fn kernels(entry: &Entry, code: Option<&MachineCode>, levels: &HintLevels) -> Vec<Diagnostic> {
-    let is_explained = entry.hints.iter().flat_map(|hint| &hint.instances).any(|instance| {
-        instance.reason.as_deref().is_some_and(|reason| reasons::kind(reason) == ReasonKind::MachineCode)
-    });
+    let instances = || entry.hints.iter().flat_map(|hint| &hint.instances);
+    let is_explained = instances().any(|instance| instance.why.kind() == Some(ReasonKind::MachineCode));
     if is_explained {
         return Vec::new();
     }
@@ -128,6 +132,7 @@ mod tests {
     use crate::audit::samples;
     use crate::config::HintTable;
     use crate::diagnose::text::Printer;
+    use hint_record::NoLoop;
 
     fn levels(text: &str, command_line: Option<Level>) -> HintLevels {
         let table: HintTable = toml::from_str(text).expect("a table");
@@ -147,8 +152,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder can be made");
         std::fs::create_dir(folder.path().join("src")).expect("made");
         std::fs::write(folder.path().join("src/lib.rs"), "fn f() {\n    loop { break }\n}\n").expect("written");
-        let deleted = "the optimizer deleted the loop: nothing is left to keep rolled";
-        let never = "the loop never repeats";
+        let (deleted, never) = (Reason::Deleted, Reason::NoLoop(NoLoop::NeverRepeats));
         let functions = [("f::<1>", Some(never)), ("f::<2>", Some(deleted)), ("f::<3>", Some(never)), ("g", None)];
         let found = hints(&[samples::hint(2, &functions)], &levels("", None), folder.path());
         let printer = Printer::plain(folder.path());
@@ -173,7 +177,7 @@ mod tests {
         let mut entry = samples::entry();
         entry.hints = vec![samples::hint(3, &[])];
         entry.hints[0].status = Status::NotCompiled;
-        entry.hints[0].reason = Some(reasons::UNUSED.to_owned());
+        entry.hints[0].why = Reason::Unused.into();
         assert_eq!(found(entry.clone(), &levels("", Some(Level::Deny))), []);
         let told = found(entry, &levels("not-compiled = \"deny\"", None));
         assert!(is_denied(&told));
@@ -182,6 +186,17 @@ mod tests {
             "{}",
             told[0].title
         );
+    }
+
+    #[test]
+    fn what_could_not_be_verified_fails_and_is_told_as_that() {
+        let mut entry = samples::entry();
+        entry.hints = vec![samples::hint(3, &[("taps", Some(Reason::Unmatched))])];
+        entry.hints[0].instances[0].status = Status::Unverified;
+        let told = found(entry, &levels("", None));
+        assert!(is_denied(&told));
+        let title = format!("`#[nounroll]` could not be verified: {}", reasons::sentence(Reason::Unmatched));
+        assert_eq!(told[0].title, title);
     }
 
     #[test]
@@ -194,7 +209,7 @@ mod tests {
         assert!(is_denied(&told));
         assert_eq!(told[0].title, "`taps` for sm_90 has 1 loop in its machine code, and its PTX asks for 2");
         assert!(!is_denied(&found(entry.clone(), &levels("machine-code = \"warn\"", None))));
-        entry.hints = vec![samples::hint(3, &[("taps", Some(reasons::NOT_IN_MACHINE_CODE))])];
+        entry.hints = vec![samples::hint(3, &[("taps", Some(Reason::MachineCode))])];
         assert_eq!(found(entry, &levels("", None)).len(), 1, "the hint tells which one");
     }
 

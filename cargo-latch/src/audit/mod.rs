@@ -10,27 +10,28 @@
 pub mod against;
 mod budgets;
 pub mod entry;
+mod factor;
 pub mod gate;
 pub mod machine;
 #[cfg(test)]
 mod samples;
 mod sites;
 pub mod table;
+mod why;
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use codegen_pass::report::{HintRecord, LinkReport, Status};
-use codegen_pass::{HintKind, Site};
+use hint_record::{HintKind, HintRecord, KernelRecord, LinkReport, Reason, Request, Site, Status};
 
 use crate::assembly::Assembler;
 use crate::build::{Arch, Builder, Built, Route, Unit, Wanted};
-use crate::diagnose::reasons;
 use crate::kernel_crate::KernelCrate;
 use crate::target::Target;
-pub use entry::{Entry, Finding, Hint, Instance, Kernel, Kind};
+pub use entry::{Entry, Finding, Hint, Instance, Kernel};
 use machine::{MachineCode, SourceLine};
 use sites::SourceHint;
+pub use why::Why;
 
 /// An audit with what its messages need to be about places in the source.
 #[derive(Debug)]
@@ -65,17 +66,17 @@ fn with_lost(builder: &Builder, unit: &Unit<'_>, mut audited: Audited) -> Result
         let with_lines = builder.with(Wanted { lines: true, ..builder.wanted() });
         let built = with_lines.build(unit.kernels, unit.arch, None)?;
         let told = audit_of(&with_lines, unit.kernels, unit.arch, &built)?.entry.hints;
-        let lost = told.iter().filter(|hint| hint.reason.as_deref() == Some(reasons::LOST));
+        let lost = told.iter().filter(|hint| hint.why.reason() == Some(Reason::Lost));
         for lost in lost {
             let same = |hint: &&mut Hint| (&hint.file, hint.line, hint.column) == (&lost.file, lost.line, lost.column);
-            audited.entry.hints.iter_mut().filter(same).for_each(|hint| hint.drop_whole(reasons::LOST));
+            audited.entry.hints.iter_mut().filter(same).for_each(|hint| hint.drop_whole(Reason::Lost));
         }
     }
     Ok(audited)
 }
 
 fn is_without_record(hint: &Hint) -> bool {
-    hint.reason.as_deref() == Some(reasons::UNUSED)
+    hint.why.reason() == Some(Reason::Unused)
 }
 
 /// The same, of what was built.
@@ -96,8 +97,8 @@ pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &B
     };
     let mut hints = hints(builder, kernels, &built.report)?;
     if let Some(code) = &mut code {
-        code.attribute(&lines_of_hints(builder, &built.report)?);
-        held_to_machine_code(builder, kernels, built, code, &mut hints)?;
+        code.attribute(&lines_of_hints(builder, &built.report));
+        held_to_machine_code(builder, kernels, built, code, &mut hints);
         drop_lost(kernels, code, &mut hints);
     }
     let entry = Entry {
@@ -122,20 +123,18 @@ fn held_to_machine_code(
     built: &Built,
     code: &MachineCode,
     hints: &mut [Hint],
-) -> Result<()> {
+) {
     if !code.has_lines || builder.route() != Route::Llc {
-        return Ok(());
+        return;
     }
     for record in built.report.hints.iter().filter(|record| record.status == Status::Honoured) {
-        let site: Site = record.site.parse()?;
-        if site.kind != HintKind::Nounroll || !is_lost(builder, record, &site, code) {
+        if record.request != Request::Nounroll || !is_lost(builder, record, code) {
             continue;
         }
-        let (file, line, column) = place(builder, kernels, &site);
+        let (file, line, column) = place(builder, kernels, &record.site);
         let of_site = hints.iter_mut().filter(|hint| (&hint.file, hint.line, hint.column) == (&file, line, column));
-        of_site.for_each(|hint| hint.drop_in(&record.function, reasons::NOT_IN_MACHINE_CODE));
+        of_site.for_each(|hint| hint.drop_in(&record.function, Reason::MachineCode));
     }
-    Ok(())
 }
 
 /// Where lines are known, drops the hints without record whose loops are in the machine code all the same: something has
@@ -144,16 +143,14 @@ fn drop_lost(kernels: &KernelCrate, code: &MachineCode, hints: &mut [Hint]) {
     for hint in hints.iter_mut().filter(|hint| is_without_record(hint)) {
         let Some((last, _)) = hint.extent else { continue };
         if code.has_code_of(&kernels.folder.join(&hint.file), hint.line..=last) {
-            hint.drop_whole(reasons::LOST);
+            hint.drop_whole(Reason::Lost);
         }
     }
 }
 
 /// The source line of every hint that was compiled.
-pub fn lines_of_hints(builder: &Builder, report: &LinkReport) -> Result<Vec<SourceLine>> {
-    let sites = report.hints.iter().map(|record| record.site.parse::<Site>());
-    let sites = sites.collect::<Result<Vec<_>, _>>()?;
-    Ok(sites.iter().filter_map(|site| line_of(builder, site)).collect())
+pub fn lines_of_hints(builder: &Builder, report: &LinkReport) -> Vec<SourceLine> {
+    report.hints.iter().filter_map(|record| line_of(builder, &record.site)).collect()
 }
 
 /// The source line of a hint, if its package is known.
@@ -163,15 +160,15 @@ pub fn line_of(builder: &Builder, site: &Site) -> Option<SourceLine> {
 }
 
 /// Has some function fewer loops at the hint's line than the optimizer has left there?
-fn is_lost(builder: &Builder, record: &HintRecord, site: &Site, code: &MachineCode) -> bool {
-    let Some(line) = line_of(builder, site) else { return false };
+fn is_lost(builder: &Builder, record: &HintRecord, code: &MachineCode) -> bool {
+    let Some(line) = line_of(builder, &record.site) else { return false };
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     record.left.iter().for_each(|found| *left.entry(&found.symbol).or_default() += 1);
     left.into_iter().any(|(symbol, count)| code.loops_of_hint(symbol, &line) < count)
 }
 
 fn kernels_of(report: &LinkReport, sass: Option<&sass::Report>) -> Vec<Kernel> {
-    let kernel = |kernel: &codegen_pass::report::KernelRecord| {
+    let kernel = |kernel: &KernelRecord| {
         let figures = sass.and_then(|sass| sass.kernel(&kernel.name));
         Kernel {
             name: kernel.name.clone(),
@@ -195,9 +192,8 @@ pub fn hints(builder: &Builder, kernels: &KernelCrate, report: &LinkReport) -> R
         sites.insert(place(builder, kernels, &site), (site, Some(source), Vec::new()));
     }
     for record in &report.hints {
-        let site: Site = record.site.parse()?;
-        let entry = sites.entry(place(builder, kernels, &site));
-        entry.or_insert_with(|| (site, None, Vec::new())).2.push(record);
+        let entry = sites.entry(place(builder, kernels, &record.site));
+        entry.or_insert_with(|| (record.site.clone(), None, Vec::new())).2.push(record);
     }
     Ok(sites
         .into_iter()
@@ -217,36 +213,40 @@ fn place(builder: &Builder, kernels: &KernelCrate, site: &Site) -> Place {
 
 fn hint((file, line, column): Place, site: &Site, source: Option<&SourceHint>, records: &[&HintRecord]) -> Hint {
     let (status, reason) = verdict(source, records);
-    let compiled_factor = records.first().map(|record| record.factor);
-    let is_uniform = records.iter().all(|record| Some(record.factor) == compiled_factor);
-    let factor = match site.kind {
-        HintKind::Nounroll => None,
-        HintKind::Unroll => compiled_factor.filter(|_| is_uniform).or(source.and_then(|source| source.factor)),
-    };
-    let kind = match site.kind {
-        HintKind::Nounroll => Kind::Nounroll,
-        HintKind::Unroll => Kind::Unroll,
-    };
     let instances = records.iter().map(|record| Instance {
         function: record.function.clone(),
         status: record.status,
-        reason: record.reason.clone(),
+        why: record.reason.into(),
         loops_after_opt: record.left.len(),
     });
-    let extent = source.map(|source| (source.last_line, source.function.clone()));
-    Hint { file, line, column, extent, kind, factor, status, reason, instances: instances.collect() }
+    Hint {
+        file,
+        line,
+        column,
+        extent: source.map(|source| (source.last_line, source.function.clone())),
+        kind: site.kind,
+        request: unroll_request(source, records),
+        status,
+        why: reason.into(),
+        instances: instances.collect(),
+    }
 }
 
-fn verdict(source: Option<&SourceHint>, records: &[&HintRecord]) -> (Status, Option<String>) {
+/// What an `unroll` asks for, where all records agree; else what the source says.
+fn unroll_request(source: Option<&SourceHint>, records: &[&HintRecord]) -> Option<Request> {
+    let first = records.first().map(|record| record.request);
+    let is_uniform = records.iter().all(|record| Some(record.request) == first);
+    let request = first.filter(|_| is_uniform).or(source.and_then(|source| source.request));
+    request.filter(|request| request.kind() == HintKind::Unroll)
+}
+
+/// The worst that a record says, and why.
+fn verdict(source: Option<&SourceHint>, records: &[&HintRecord]) -> (Status, Option<Reason>) {
     if records.is_empty() {
-        let reason = match source {
-            Some(source) if source.in_const => reasons::IN_CONST,
-            _ => reasons::UNUSED,
-        };
-        return (Status::NotCompiled, Some(reason.to_owned()));
+        let in_const = source.is_some_and(|source| source.in_const);
+        return (Status::NotCompiled, Some(if in_const { Reason::InConst } else { Reason::Unused }));
     }
-    match records.iter().find(|record| record.status != Status::Honoured) {
-        Some(dropped) => (Status::Dropped, dropped.reason.clone()),
-        None => (Status::Honoured, None),
-    }
+    let of_status = |status| records.iter().find(|record| record.status == status);
+    let worst = of_status(Status::Dropped).or_else(|| of_status(Status::Unverified));
+    worst.map_or((Status::Honoured, None), |record| (record.status, record.reason))
 }

@@ -1,8 +1,8 @@
 //! A report for tests.
 
-use codegen_pass::report::Status;
+use hint_record::{HintKind, NoLoop, Reason, Status};
 
-use super::entry::{Entry, Hint, Instance, Kernel, Kind};
+use super::entry::{Entry, Hint, Instance, Kernel};
 use crate::build::{Mode, Profile, Route};
 
 /// One kernel, and two hints of which one is dropped.
@@ -16,7 +16,7 @@ pub fn entry() -> Entry {
         profile: Profile::Release,
         hints: vec![
             hint(3, &[("taps", None)]),
-            hint(9, &[("f::<1>", Some("the loop never repeats")), ("f::<2>", None)]),
+            hint(9, &[("f::<1>", Some(Reason::NoLoop(NoLoop::NeverRepeats))), ("f::<2>", None)]),
         ],
         kernels: vec![kernel()],
         findings: Vec::new(),
@@ -24,12 +24,12 @@ pub fn entry() -> Entry {
 }
 
 /// A hint in functions, each with the reason that it was dropped for.
-pub fn hint(line: u32, functions: &[(&str, Option<&str>)]) -> Hint {
-    let status = |reason: &Option<&str>| if reason.is_some() { Status::Dropped } else { Status::Honoured };
-    let instance = |(function, reason): &(&str, Option<&str>)| Instance {
+pub fn hint(line: u32, functions: &[(&str, Option<Reason>)]) -> Hint {
+    let status = |reason: &Option<Reason>| if reason.is_some() { Status::Dropped } else { Status::Honoured };
+    let instance = |(function, reason): &(&str, Option<Reason>)| Instance {
         function: (*function).to_owned(),
         status: status(reason),
-        reason: reason.map(str::to_owned),
+        why: (*reason).into(),
         loops_after_opt: 1,
     };
     let reason = functions.iter().find_map(|(_, reason)| *reason);
@@ -38,10 +38,10 @@ pub fn hint(line: u32, functions: &[(&str, Option<&str>)]) -> Hint {
         line,
         column: 5,
         extent: None,
-        kind: Kind::Nounroll,
-        factor: None,
+        kind: HintKind::Nounroll,
+        request: None,
         status: status(&reason),
-        reason: reason.map(str::to_owned),
+        why: reason.into(),
         instances: functions.iter().map(instance).collect(),
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use codegen_pass::Site;
-use hint_syntax::{Factor, Found, hinted_loops};
+use hint_record::{Request, Site};
+use hint_syntax::{Found, hinted_loops};
 use proc_macro2::Span;
 use syn::visit::Visit;
 use walkdir::WalkDir;
@@ -20,8 +20,8 @@ use crate::kernel_crate::KernelCrate;
 pub struct SourceHint {
     /// Where it stands.
     pub site: Site,
-    /// The factor, where it is a literal or has its fixed meaning.
-    pub factor: Option<u64>,
+    /// What it asks for, as far as the source tells.
+    pub request: Option<Request>,
     /// Whether the loop is evaluated while compiling.
     pub in_const: bool,
     /// The function around it, with modules and types.
@@ -92,13 +92,9 @@ fn source_hint(kernels: &KernelCrate, file: &str, found: &Found, ends: &Ends) ->
         line: found.line,
         column: found.column,
     };
-    let factor = match found.factor {
-        Some(Factor::Full) => Some(0),
-        Some(Factor::Copies(copies)) => Some(copies),
-        Some(Factor::Expression(_)) | None => None,
-    };
     let last_line = ends.last_line.get(&(found.line, found.column)).copied().unwrap_or(found.line);
-    SourceHint { site, factor, in_const: found.in_const, function: found.function.clone(), last_line }
+    let (request, function) = (found.request, found.function.clone());
+    SourceHint { site, request, in_const: found.in_const, function, last_line }
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use codegen_pass::report::Status;
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use hint_record::{HintKind, Request, Status};
 
-use crate::audit::{Entry, Hint, Kernel, Kind};
+use crate::audit::{Entry, Hint, Kernel};
 
 /// Both tables of an entry, under a line that says what was built.
 pub fn render(entry: &Entry) -> String {
@@ -110,18 +110,17 @@ fn hints(hints: &[Hint]) -> String {
             Cell::new(request(hint)),
             Cell::new(status(hint.status)),
             number((hint.status != Status::NotCompiled).then_some(left)),
-            Cell::new(hint.reason.as_deref().unwrap_or_default()),
+            Cell::new(hint.why.sentence().unwrap_or_default()),
         ]);
     }
     trimmed(&table)
 }
 
 pub(super) fn request(hint: &Hint) -> String {
-    match (hint.kind, hint.factor) {
-        (Kind::Nounroll, _) => "nounroll".to_owned(),
-        (Kind::Unroll, Some(0)) => "unroll".to_owned(),
-        (Kind::Unroll, Some(copies)) => format!("unroll({copies})"),
-        (Kind::Unroll, None) => "unroll(..)".to_owned(),
+    match (hint.kind, hint.request) {
+        (HintKind::Nounroll, _) | (_, Some(Request::Full)) => hint.kind.to_string(),
+        (_, Some(Request::Copies(copies))) => format!("{}({copies})", hint.kind),
+        (_, Some(Request::Nounroll) | None) => format!("{}(..)", hint.kind),
     }
 }
 
@@ -130,6 +129,7 @@ pub(super) fn status(status: Status) -> &'static str {
         Status::Honoured => "honoured",
         Status::Dropped => "DROPPED",
         Status::NotCompiled => "not compiled",
+        Status::Unverified => "UNVERIFIED",
     }
 }
 

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::Artifact;
-use codegen_pass::report::LinkReport;
+use hint_record::LinkReport;
 
 use super::cargo::{read_report, with_path};
 use super::{Builder, FpContract, Intermediates, Unit};

@@ -12,14 +12,13 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow};
 use cargo_metadata::Artifact;
-use codegen_pass::TRACE_CFG;
-use codegen_pass::report::LinkReport;
+use hint_record::{Level, LevelFor, LinkReport, TRACE_CFG};
 
 use super::messages::{self, Heard};
 use super::spelling::spelled;
 use super::users_wrapper::users_wrapper;
 use super::wrapper;
-use super::{Arch, Builder, FpContract, HintsDenied, Intermediates, Profile, Unit};
+use super::{Arch, Builder, FpContract, Intermediates, Profile, Unit};
 use crate::kernel_crate::KernelCrate;
 use crate::setup::device_sysroot::device_flags;
 use crate::target::Target;
@@ -91,9 +90,6 @@ impl Builder {
         let heard = Heard::listen(BufReader::new(running.stdout.take().context("cargo has no standard output")?));
         let status = running.wait().context("cannot wait for cargo")?;
         let heard = heard?;
-        if !status.success() && heard.only_hints_failed() {
-            return Err(HintsDenied::of(run.crates[0]).into());
-        }
         if !status.success() {
             return Err(run.failure());
         }
@@ -204,7 +200,7 @@ impl Builder {
         if let Some(plugin) = &self.installed.plugin {
             flags.push(with_path("-Zcodegen-backend=", &plugin.library));
             // What is made of a hint is for the gate to say, which knows what the link stage has found.
-            flags.push("--cfg=latch_hints=\"allow\"".into());
+            flags.push(format!("--cfg={}", LevelFor::all(Level::Allow).cfg()).into());
             flags.extend(run.is_kept().then(|| format!("--cfg={TRACE_CFG}").into()));
         }
         flags

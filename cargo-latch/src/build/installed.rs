@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use hint_record::Route;
 
-use super::options::{HintMode, Route};
+use super::options::HintMode;
 use super::wrapper;
 use super::{BuildArgs, Wanted};
 use crate::plugin;

@@ -1,47 +1,29 @@
-//! What cargo and rustc say during a build: shown as it comes, and remembered where it is about loop hints.
+//! What cargo and rustc say during a build: shown as it comes, and remembered where it is for the command.
 //!
-//! The plugin reports a hint that it must drop as an ordinary rustc diagnostic. A build that fails for nothing else has an
-//! answer, "no", and is no failure of the tools; and what was told once at the loop need not be told again at link.
+//! The plugin speaks to the command by a [`Note`] as a diagnostic's code. Of what it speaks, hinted loops on MIR are taken out here.
+//! Of hints that it must drop it does not speak: the link stage finds the same and more, and the gate tells it all in one place.
+//!
+//! One run of cargo builds for several GPUs, and the compiler says the same for each: it is shown once.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Write};
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
+use cargo_metadata::diagnostic::Diagnostic;
 use cargo_metadata::{Artifact, Message};
-use codegen_pass::MirLoop;
+use hint_record::{MirLoop, Note};
 
+use super::summaries::Summaries;
 use crate::diagnose::text::has_colours;
-
-/// By these words the plugin's messages on dropped hints are known.
-const NOT_HONOURED: &str = "]` was not honoured: ";
 
 /// What was said.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// What was built.
     pub artifacts: Vec<Artifact>,
-    /// Hints that the plugin reported.
-    pub told: Vec<Told>,
     /// Hinted loops on MIR, where they were asked for.
     pub loops: Vec<MirLoop>,
-    /// Was there an error about anything but hints?
-    pub has_other_errors: bool,
-}
-
-/// A hint that the plugin reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// The message's first line.
-    pub title: String,
-    /// The file, as rustc named it.
-    pub file: PathBuf,
-    /// The loop's line.
-    pub line: u32,
-    /// The loop's column.
-    pub column: u32,
-    /// Was it an error?
-    pub is_error: bool,
+    shown: HashSet<String>,
 }
 
 /// The format to ask cargo for: coloured where a terminal shows it.
@@ -52,11 +34,13 @@ pub fn format() -> &'static str {
 impl Heard {
     /// Listens until cargo has said everything.
     pub fn listen(cargo: impl BufRead) -> Result<Heard> {
-        let mut heard = Heard::default();
+        let (mut heard, mut summaries) = (Heard::default(), Summaries::default());
         for message in Message::parse_stream(cargo) {
             match message.context("cannot read what cargo says")? {
                 Message::CompilerArtifact(artifact) => heard.artifacts.push(artifact),
-                Message::CompilerMessage(message) => heard.hear(message.message),
+                Message::CompilerMessage(message) => {
+                    summaries.sift(message).into_iter().for_each(|message| heard.hear(message));
+                }
                 _ => {}
             }
         }
@@ -64,90 +48,69 @@ impl Heard {
     }
 
     fn hear(&mut self, message: Diagnostic) {
-        if let Ok(found) = message.message.parse() {
+        if let Some(Ok(Note::Loop(found))) = message.code.as_ref().map(|code| code.code.parse()) {
             self.loops.push(found);
             return;
         }
-        if is_summary(&message) {
-            return;
-        }
-        let is_error = matches!(message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice);
-        match told(&message, is_error) {
-            Some(told) => self.told.push(told),
-            None => self.has_other_errors |= is_error,
-        }
-        if let Some(text) = &message.rendered {
+        let Some(text) = message.rendered else { return };
+        if self.shown.insert(text.clone()) {
             // Nobody reads it where standard error is closed.
             let _ = std::io::stderr().lock().write_all(text.as_bytes());
         }
     }
-
-    /// Did the plugin report a hint as an error, and nothing else go wrong?
-    pub fn only_hints_failed(&self) -> bool {
-        !self.has_other_errors && self.told.iter().any(|told| told.is_error)
-    }
-}
-
-fn told(message: &Diagnostic, is_error: bool) -> Option<Told> {
-    let is_about_hint = message.message.starts_with("`#[") && message.message.contains(NOT_HONOURED);
-    let place = message.spans.iter().find(|span| span.is_primary).filter(|_| is_about_hint)?;
-    Some(Told {
-        title: message.message.clone(),
-        file: PathBuf::from(&place.file_name),
-        line: u32::try_from(place.line_start).ok()?,
-        column: u32::try_from(place.column_start).ok()?,
-        is_error,
-    })
-}
-
-/// rustc's counts of its own messages; cargo says the same in its own words.
-fn is_summary(message: &Diagnostic) -> bool {
-    let text = &message.message;
-    message.spans.is_empty()
-        && (text.starts_with("aborting due to ")
-            || text.ends_with(" warning emitted")
-            || text.ends_with(" warnings emitted"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     /// A line of cargo's about a message of rustc's.
-    fn line(level: &str, text: &str, span: &str) -> String {
-        format!(
-            "{{\"reason\":\"compiler-message\",\"package_id\":\"a\",\"target\":{{\"kind\":[\"lib\"],\"name\":\"a\",\
-             \"src_path\":\"a\",\"crate_types\":[\"lib\"]}},\"message\":{{\"message\":\"{text}\",\"code\":null,\"level\":\
-             \"{level}\",\"spans\":[{span}],\"children\":[],\"rendered\":null}}}}\n"
-        )
+    fn line(level: &str, text: &str, code: Option<&Note>, has_place: bool) -> String {
+        let span = json!({"file_name": "src/lib.rs", "byte_start": 0, "byte_end": 1, "line_start": 3, "line_end": 3,
+            "column_start": 5, "column_end": 9, "is_primary": true, "text": [], "label": null,
+            "suggested_replacement": null, "suggestion_applicability": null, "expansion": null});
+        let code = code.map(|note| json!({"code": note.to_string(), "explanation": null}));
+        let spans: Vec<Value> = has_place.then_some(span).into_iter().collect();
+        let target = json!({"kind": ["lib"], "name": "a", "src_path": "a", "crate_types": ["lib"]});
+        let message = json!({"message": text, "code": code, "level": level, "spans": spans, "children": [],
+            "rendered": text});
+        let line = json!({"reason": "compiler-message", "package_id": "a", "target": target, "message": message});
+        format!("{line}\n")
     }
 
-    const SPAN: &str = "{\"file_name\":\"src/lib.rs\",\"byte_start\":0,\"byte_end\":1,\"line_start\":3,\"line_end\":3,\
-                        \"column_start\":5,\"column_end\":9,\"is_primary\":true,\"text\":[],\"label\":null,\
-                        \"suggested_replacement\":null,\"suggestion_applicability\":null,\"expansion\":null}";
-    const HINT: &str = "`#[nounroll]` was not honoured: the loop never repeats";
+    fn heard(lines: &[String]) -> Heard {
+        Heard::listen(lines.concat().as_bytes()).expect("it is read")
+    }
 
-    #[test]
-    fn a_build_that_only_hints_have_failed_is_known() {
-        let said = line("error", HINT, SPAN) + &line("error", "aborting due to 1 previous error", "");
-        let heard = Heard::listen(said.as_bytes()).expect("it is read");
-        assert!(heard.only_hints_failed());
-        let told = Told { title: HINT.into(), file: "src/lib.rs".into(), line: 3, column: 5, is_error: true };
-        assert_eq!(heard.told, [told]);
-        let more = said + &line("error", "cannot find value `x` in this scope", SPAN);
-        assert!(!Heard::listen(more.as_bytes()).expect("it is read").only_hints_failed());
+    fn shown(lines: &[String]) -> Vec<String> {
+        let mut shown: Vec<String> = heard(lines).shown.into_iter().collect();
+        shown.sort();
+        shown
     }
 
     #[test]
-    fn a_warning_fails_nothing() {
-        let heard = Heard::listen(line("warning", HINT, SPAN).as_bytes()).expect("it is read");
-        assert!(!heard.only_hints_failed() && !heard.has_other_errors && heard.told.len() == 1);
+    fn only_the_last_bare_message_is_a_count_and_only_after_others() {
+        let (error, bare) = (line("error", "an error", None, true), line("error", "bare", None, false));
+        let other = line("error", "other", None, false);
+        assert_eq!(shown(&[error.clone(), bare.clone()]), ["an error"]);
+        assert_eq!(shown(&[error.clone(), bare.clone(), other]), ["an error", "bare"]);
+        assert_eq!(shown(&[bare.clone(), error]), ["an error", "bare"]);
+        assert_eq!(shown(&[bare]), ["bare"]);
+    }
+
+    #[test]
+    fn what_the_compiler_says_for_every_gpu_is_shown_once() {
+        let warning = line("warning", "a warning", None, true);
+        assert_eq!(shown(&[warning.clone(), warning]), ["a warning"]);
     }
 
     #[test]
     fn loops_on_mir_are_taken_out() {
-        let note = "loop hint nounroll|a|src/lib.rs|3|5 in a::f: header bb1; back from bb2; latch bb2";
-        let heard = Heard::listen(line("note", note, SPAN).as_bytes()).expect("it is read");
-        assert_eq!(heard.loops, [note.parse().expect("a loop")]);
+        let site = "nounroll|a|src/lib.rs|3|5".parse().expect("a site");
+        let found = MirLoop { site, function: "a::f".to_owned(), header: 1, back_edges: vec![2], latch: 2 };
+        let heard = heard(&[line("note", "a hinted loop", Some(&Note::Loop(found.clone())), true)]);
+        assert_eq!(heard.loops, [found]);
+        assert!(heard.shown.is_empty());
     }
 }

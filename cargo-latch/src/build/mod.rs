@@ -19,6 +19,7 @@ pub mod messages;
 pub mod options;
 pub mod outputs;
 pub mod spelling;
+mod summaries;
 mod users_wrapper;
 pub mod wrapper;
 
@@ -27,16 +28,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use codegen_pass::MirLoop;
-use codegen_pass::report::LinkReport;
+use hint_record::{LinkReport, MirLoop};
 
 use crate::kernel_crate::{KernelCrate, Workspace};
 use crate::setup::{Progress, Tools};
 use crate::target::Target;
+pub use hint_record::Route;
 pub use installed::Installed;
 pub use jobs::Jobs;
-use messages::Told;
-pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile, Route};
+pub use options::{Arch, BuildArgs, FpContract, HintMode, Mode, Profile};
 
 /// Everything that builds of one invocation share.
 #[derive(Debug, Clone)]
@@ -78,8 +78,6 @@ pub struct Built {
     pub code_object: Option<Vec<u8>>,
     /// What the linker said of hints and kernels.
     pub report: LinkReport,
-    /// The hints that the plugin has told of.
-    pub told: Vec<Told>,
     /// The hinted loops on MIR, where the stages are kept.
     pub mir_loops: Vec<MirLoop>,
 }
@@ -162,7 +160,7 @@ impl Builder {
 
     fn build_units(&self, units: &[Unit<'_>], keep: Option<&Intermediates>) -> Result<Vec<Built>> {
         for unit in units {
-            self.args.route.check(unit.arch)?;
+            options::check_route(self.args.route, unit.arch)?;
             unit.kernels.check_for(unit.arch)?;
         }
         if let Some(keep) = keep {
@@ -193,7 +191,7 @@ impl Builder {
             }
             Target::Amdgcn => self.link_for_amd(unit, &heard.artifacts, keep)?,
         };
-        Ok(Built { text, code_object, report, told: heard.told.clone(), mir_loops: heard.loops.clone() })
+        Ok(Built { text, code_object, report, mir_loops: heard.loops.clone() })
     }
 
     /// Where the results for one crate and architecture go. How hints are resolved does not change the place.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
+use hint_record::Route;
 use serde::{Deserialize, Serialize};
 
 use super::Unit;
@@ -12,6 +13,7 @@ use crate::kernel_crate::KernelCrate;
 use crate::setup::toolchain::RUST_VERSION;
 use crate::setup::{Home, Toolchain};
 use crate::target::Target;
+use crate::values;
 
 /// Where hints are resolved first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -62,37 +64,16 @@ impl fmt::Display for Profile {
     }
 }
 
-/// Who turns the resolved module into PTX or assembly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Route {
-    /// LLVM's own optimizer and code generation
-    Llc,
-    /// NVIDIA's libNVVM, for sm_100 and later
-    Nvvm,
-}
-
-impl fmt::Display for Route {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Route::Llc => "llc",
-            Route::Nvvm => "nvvm",
-        })
+/// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so before
+/// anything is built.
+pub fn check_route(route: Route, arch: &Arch) -> Result<()> {
+    if route == Route::Nvvm && arch.target() == Target::Amdgcn {
+        bail!("libNVVM makes code for NVIDIA's GPUs alone: take `--route llc` for {arch}");
     }
-}
-
-impl Route {
-    /// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so before
-    /// anything is built.
-    pub fn check(self, arch: &Arch) -> Result<()> {
-        if self == Route::Nvvm && arch.target() == Target::Amdgcn {
-            bail!("libNVVM makes code for NVIDIA's GPUs alone: take `--route llc` for {arch}");
-        }
-        if self == Route::Nvvm && arch.number() < FIRST_BY_NVVM {
-            bail!("libNVVM takes what Rust writes for sm_{FIRST_BY_NVVM} and later: take `--route llc` for {arch}");
-        }
-        Ok(())
+    if route == Route::Nvvm && arch.number() < FIRST_BY_NVVM {
+        bail!("libNVVM takes what Rust writes for sm_{FIRST_BY_NVVM} and later: take `--route llc` for {arch}");
     }
+    Ok(())
 }
 
 const FIRST_BY_NVVM: u32 = 100;
@@ -161,7 +142,7 @@ impl BuildArgs {
         if let (Some(target), Some(arch)) = (self.target, self.archs.iter().find(others)) {
             bail!("`{arch}` is no GPU of `--target {target}`: write {}", target.examples());
         }
-        self.archs.iter().try_for_each(|arch| self.route.check(arch))
+        self.archs.iter().try_for_each(|arch| check_route(self.route, arch))
     }
 
     /// The architectures to build a crate for. Where all of a workspace is built, none that the crate is not for; where it
@@ -224,7 +205,7 @@ pub struct BuildArgs {
     pub profile: Profile,
 
     /// Who turns the resolved module into PTX or assembly
-    #[arg(long, value_enum, default_value = "llc")]
+    #[arg(long, value_parser = values::routes(), default_value = Route::Llc.name())]
     pub route: Route,
 
     /// May a product and a sum be computed as one, without rounding in between
@@ -281,12 +262,12 @@ mod tests {
     fn libnvvm_is_for_the_newer_architectures() {
         let arch = |name: &str| name.parse::<Arch>().expect("a good name");
         for newer in ["sm_100", "sm_103a", "sm_120f"] {
-            assert!(Route::Nvvm.check(&arch(newer)).is_ok(), "{newer}");
+            assert!(check_route(Route::Nvvm, &arch(newer)).is_ok(), "{newer}");
         }
         for older in ["sm_80", "sm_90a"] {
-            let error = Route::Nvvm.check(&arch(older)).expect_err(older);
+            let error = check_route(Route::Nvvm, &arch(older)).expect_err(older);
             assert!(error.to_string().contains("--route llc"), "{error}");
-            assert!(Route::Llc.check(&arch(older)).is_ok(), "{older}");
+            assert!(check_route(Route::Llc, &arch(older)).is_ok(), "{older}");
         }
     }
 }

@@ -27,7 +27,7 @@ use toml::Spanned;
 use crate::kernel_crate::KernelCrate;
 pub use budget::{Budget, Figure, KernelTable, Limit};
 pub use error::ConfigError;
-pub use level::{HintLevels, HintTable, Level, ReasonKind};
+pub use level::{HintLevels, HintTable};
 
 /// The file's name.
 pub const FILE_NAME: &str = "latch.toml";
@@ -119,6 +119,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hint_record::{Level, ReasonKind};
 
     fn parsed(text: &str) -> Result<LatchToml, ConfigError> {
         LatchToml::parse(PathBuf::from("kernels/latch.toml"), text.to_owned())

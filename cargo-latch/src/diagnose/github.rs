@@ -6,8 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hint_record::Level;
+
 use super::{Diagnostic, shown};
-use crate::config::Level;
 
 /// The folder from which GitHub shows files: the checkout that it has made, else `fallback`.
 pub fn root(fallback: &Path) -> PathBuf {

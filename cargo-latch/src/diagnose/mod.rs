@@ -11,7 +11,7 @@ pub mod text;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::config::Level;
+use hint_record::{Level, Reason, text as words};
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The kernel, where it is about one.
     pub kernel: Option<String>,
+    /// Why the hint was not honoured, where it is about one.
+    pub reason: Option<Reason>,
 }
 
 /// A place in a file.
@@ -68,15 +70,17 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             kernel: None,
+            reason: None,
         }
     }
 
     /// What stands below the title: what it is about, and what else there is to know.
     pub fn all_notes(&self) -> Vec<String> {
-        let functions = listed(&self.functions).map(|(functions, count)| match count {
-            1 => format!("in the function {functions}"),
-            _ => format!("in {count} functions: {functions}"),
-        });
+        let functions = match &self.functions[..] {
+            [] => None,
+            [one] => Some(words::in_function(one)),
+            several => Some(format!("in {} functions: {}", several.len(), listed(several))),
+        };
         let archs = (!self.archs.is_empty()).then(|| format!("for {}", self.archs.join(", ")));
         functions.into_iter().chain(archs).chain(self.notes.iter().cloned()).collect()
     }
@@ -119,11 +123,11 @@ fn add_new(list: &mut Vec<String>, more: Vec<String>) {
 /// How many names a message lists before it only counts.
 const MOST_LISTED: usize = 8;
 
-fn listed(names: &[String]) -> Option<(String, usize)> {
+fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect();
     let rest = names.len().saturating_sub(MOST_LISTED);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    (!names.is_empty()).then(|| (format!("{}{more}", shown.join(", ")), names.len()))
+    format!("{}{more}", shown.join(", "))
 }
 
 impl Place {

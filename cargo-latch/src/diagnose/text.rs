@@ -5,9 +5,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level as Mark, Origin, Renderer, Snippet};
+use hint_record::Level;
 
 use super::{Diagnostic, Place, shown};
-use crate::config::Level;
 
 /// Renders messages; paths are shown from `root`.
 #[derive(Debug, Clone)]

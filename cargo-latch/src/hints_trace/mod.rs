@@ -22,14 +22,13 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use codegen_pass::report::{HintRecord, Status};
-use codegen_pass::{MirLoop, Site};
+use hint_record::{HintRecord, MirLoop, Request, Site, Status};
 
 use crate::assembly::Assembler;
 use crate::audit::machine::{MachineCode, MachineLoop, SourceLine};
 use crate::audit::{line_of, lines_of_hints};
 use crate::build::{Arch, Builder, Built, Intermediates, Mode};
-use crate::diagnose::shown;
+use crate::diagnose::{reasons, shown};
 use crate::target::Target;
 use ptx::PragmaLabel;
 
@@ -50,7 +49,7 @@ pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediate
         functions_left: reach::from(&left, kernel),
         code: code(builder, built, arch)?,
     };
-    way.text(kernel, arch)
+    Ok(way.text(kernel, arch))
 }
 
 fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineCode>> {
@@ -59,7 +58,7 @@ fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineC
         return Ok(None);
     }
     let mut code = MachineCode::of(&Assembler::with(cuda, &builder.tools().home)?, &built.text, arch, true)?;
-    code.attribute(&lines_of_hints(builder, &built.report)?);
+    code.attribute(&lines_of_hints(builder, &built.report));
     Ok(Some(code))
 }
 
@@ -77,9 +76,9 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    fn text(&self, kernel: &str, arch: &Arch) -> Result<String> {
+    fn text(&self, kernel: &str, arch: &Arch) -> String {
         let own = self.built.report.hints.iter().filter(|record| self.functions.contains(&record.symbol));
-        let mut sites: Vec<Site> = own.map(|record| record.site.parse()).collect::<Result<_, _>>()?;
+        let mut sites: Vec<Site> = own.map(|record| record.site.clone()).collect();
         sites.sort_by(|one, other| {
             let place = |site: &Site| (site.package.clone(), site.file.clone(), site.line, site.column);
             place(one).cmp(&place(other))
@@ -91,16 +90,14 @@ impl Way<'_> {
             count => format!("{count} hints"),
         };
         let hints: Vec<String> = sites.iter().map(|site| self.hint(site, kernel)).collect();
-        Ok(format!("{kernel} for {arch}: {count}\n{}", hints.concat()))
+        format!("{kernel} for {arch}: {count}\n{}", hints.concat())
     }
 
     fn hint(&self, site: &Site, kernel: &str) -> String {
         let line = line_of(self.builder, site);
         let file = line.as_ref().map_or(site.file.clone(), |line| shown(&line.file, self.builder.workspace.root()));
-        let name = site.to_string();
-        let records: Vec<&HintRecord> = self.built.report.hints.iter().filter(|record| record.site == name).collect();
-        let records: Vec<&HintRecord> =
-            records.into_iter().filter(|record| self.functions.contains(&record.symbol)).collect();
+        let is_own = |record: &&HintRecord| record.site == *site && self.functions.contains(&record.symbol);
+        let records: Vec<&HintRecord> = self.built.report.hints.iter().filter(is_own).collect();
         let mut text = format!("\n{file}:{}:{} #[{}]\n", site.line, site.column, request(site, &records));
         row(&mut text, "source", &[source(line.as_ref())]);
         row(&mut text, "MIR", &self.mir(site));
@@ -176,7 +173,10 @@ fn row(text: &mut String, title: &str, lines: &[String]) {
 }
 
 fn request(site: &Site, records: &[&HintRecord]) -> String {
-    let copies = records.iter().map(|record| record.factor).find(|factor| *factor > 1);
+    let copies = records.iter().find_map(|record| match record.request {
+        Request::Copies(copies) => Some(copies),
+        Request::Nounroll | Request::Full => None,
+    });
     copies.map_or_else(|| site.kind.to_string(), |copies| format!("{}({copies})", site.kind))
 }
 
@@ -204,7 +204,7 @@ fn llvm(record: &HintRecord) -> Vec<String> {
         })
         .collect();
     if record.status == Status::Dropped {
-        let reason = record.reason.as_deref().unwrap_or("no reason is known");
+        let reason = reasons::sentence_or_unknown(record.reason);
         lines.push(format!("{}: dropped: {reason}", record.function));
     }
     lines

@@ -77,7 +77,7 @@ impl<'a> Stages<'a> {
     }
 
     /// What the linker said of the crate's hints and kernels.
-    pub fn report(&self) -> &codegen_pass::report::LinkReport {
+    pub fn report(&self) -> &hint_record::LinkReport {
         &self.built.report
     }
 

@@ -3,7 +3,7 @@
 //! Every method of the trait is forwarded by name, also those with a default: the default of one that the LLVM backend
 //! overrides would otherwise be used in silence. A test compares the names here with those of the trait.
 
-use crate::{pass, report};
+use crate::{level, pass};
 use rustc_codegen_llvm::LlvmCodegenBackend;
 use rustc_codegen_ssa::traits::CodegenBackend;
 use rustc_codegen_ssa::{CompiledModules, CrateInfo, TargetConfig};
@@ -91,7 +91,7 @@ impl CodegenBackend for LatchBackend {
 
     fn codegen_crate<'tcx>(&self, tcx: TyCtxt<'tcx>, crate_info: &CrateInfo) -> Box<dyn Any> {
         // Asked for here too, so that a misspelt level is an error also where no hint is dropped.
-        let _ = report::Level::of(tcx.sess, None);
+        let _ = level::of(tcx.sess, None);
         self.llvm.codegen_crate(tcx, crate_info)
     }
 

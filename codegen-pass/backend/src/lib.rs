@@ -4,7 +4,7 @@
 //! does ([`backend`] forwards everything), and puts one pass behind the last of rustc's MIR passes ([`pass`]):
 //!
 //! 1. [`markers`] finds the calls that the attribute macros left, and reads the source site of each;
-//! 2. `codegen_pass` decides which loop each hint belongs to;
+//! 2. `codegen_pass` decides which loop each hint belongs to ([`settled`]);
 //! 3. [`graph`] records, and [`rewrite`] makes, the changes: one latch for each hinted loop, with its marker in it;
 //! 4. [`report`] tells of every hint that will be dropped, as a rustc diagnostic at the loop.
 //!
@@ -33,10 +33,12 @@ extern crate rustc_span;
 mod backend;
 mod constants;
 mod graph;
+mod level;
 mod markers;
 mod pass;
 mod report;
 mod rewrite;
+mod settled;
 
 use rustc_codegen_ssa::traits::CodegenBackend;
 

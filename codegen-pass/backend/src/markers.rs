@@ -5,12 +5,15 @@
 //! left out: no code is generated for them, so the link stage never sees their hints.
 
 use crate::constants::{self, Assignments};
-use crate::rewrite::COPY;
-use codegen_pass::{BODY_MARKER, Block, ENTER_MARKER, MARKER_CRATE, Marker, Role, Site, SiteId, number_sites};
-use rustc_middle::mir::{BasicBlock, Body, ConstOperand, Operand, SourceInfo, TerminatorKind, traversal};
+use codegen_pass::{Block, Marker, Role, SiteId, number_sites};
+use hint_record::{Site, marker};
+use rustc_middle::mir::{BasicBlock, Body, CallSource, ConstOperand, Operand, SourceInfo, TerminatorKind, traversal};
 use rustc_middle::ty::TyCtxt;
 use rustc_span::Spanned;
 use rustc_span::def_id::DefId;
+
+/// The call source of a marker that the pass has copied into a latch. No call from source text has it.
+pub const COPY: CallSource = CallSource::Misc;
 
 /// The markers of one body.
 pub struct Markers<'a, 'tcx> {
@@ -122,12 +125,12 @@ impl<'a, 'tcx> Call<'a, 'tcx> {
 /// Which marker `function` is.
 fn role(tcx: TyCtxt<'_>, function: DefId) -> Option<Role> {
     // The cheapest question first, and the one that says no for nearly every function.
-    if tcx.crate_name(function.krate).as_str() != MARKER_CRATE || !tcx.is_foreign_item(function) {
+    if tcx.crate_name(function.krate).as_str() != marker::CRATE || !tcx.is_foreign_item(function) {
         return None;
     }
     match tcx.item_name(function).as_str() {
-        ENTER_MARKER => Some(Role::Enter),
-        BODY_MARKER => Some(Role::Body),
+        marker::ENTER => Some(Role::Enter),
+        marker::BODY => Some(Role::Body),
         _ => None,
     }
 }

@@ -1,111 +1,52 @@
 //! Telling of dropped hints, as rustc diagnostics at the loop.
 //!
-//! The level comes from `--cfg latch_hints="allow|warn|deny"`, since a backend can register neither lints nor options. One
-//! reason can have a level of its own: `--cfg latch_hints="never-repeats=allow"`. With `--cfg latch_trace` every hinted loop
-//! gets a note that says what became of it.
+//! The level comes from `--cfg latch_hints="…"` ([`crate::level`]). With `--cfg latch_trace` every hinted loop gets a note.
+//! What a diagnostic says in words is for people; the command reads its code, which holds the same as a [`Note`].
 //!
 //! rustc prints equal messages once; so a message names the function that the loop stands in, not the one that it was
 //! inlined into, and is the same in every caller.
 
+use crate::level;
 use crate::markers::Markers;
-use crate::pass::Settled;
 use crate::rewrite::Plan;
-use codegen_pass::{DropReason, MirLoop, Site, TRACE_CFG};
+use crate::settled::Settled;
+use codegen_pass::DropReason;
+use hint_record::{Level, MirLoop, NoLoop, Note, Site, TRACE_CFG, text};
 use rustc_errors::{Diag, EmissionGuarantee};
 use rustc_middle::mir::{Body, SourceInfo, SourceScope};
 use rustc_middle::ty::TyCtxt;
 use rustc_middle::ty::print::with_no_trimmed_paths;
-use rustc_session::Session;
 use rustc_span::def_id::DefId;
 use rustc_span::{ExpnKind, Span, Symbol};
 
-/// The name in `--cfg latch_hints="warn"`.
-const LEVEL_CFG: &str = "latch_hints";
-
-/// How much is made of a dropped hint.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Level {
-    /// Nothing is said.
-    Allow,
-    /// A warning.
-    Warn,
-    /// An error.
-    Deny,
-}
-
-impl Level {
-    /// The level for a reason: its own, where it has one, else the one for all; the strictest, where there are several. A
-    /// level that does not exist is an error.
-    pub fn of(sess: &Session, reason: Option<DropReason>) -> Level {
-        let name = Symbol::intern(LEVEL_CFG);
-        let values = sess.psess.config.iter().filter(|(key, _)| *key == name).map(|&(_, value)| value);
-        let settings: Vec<Setting> = values.filter_map(|value| Setting::of(sess, value)).collect();
-        let strictest = |keyword: Option<&str>| {
-            let of_it = settings.iter().filter(|setting| setting.keyword == keyword);
-            of_it.map(|setting| setting.level).max()
-        };
-        let own = reason.and_then(|reason| strictest(Some(reason.keyword())));
-        own.or_else(|| strictest(None)).unwrap_or(Level::Warn)
-    }
-
-    fn emit(self, tcx: TyCtxt<'_>, span: Span, text: String, note: String, help: Option<&'static str>) {
-        match self {
-            Level::Allow => {}
-            Level::Warn => with_notes(tcx.dcx().struct_span_warn(span, text), note, help).emit(),
-            Level::Deny => _ = with_notes(tcx.dcx().struct_span_err(span, text), note, help).emit(),
-        }
-    }
-}
-
-fn with_notes<'a, G: EmissionGuarantee>(
-    mut message: Diag<'a, G>,
-    note: String,
+/// What a diagnostic has beside its first line.
+struct Details {
+    function: String,
     help: Option<&'static str>,
-) -> Diag<'a, G> {
-    message.note(note);
-    if let Some(help) = help {
-        message.help(help);
-    }
-    message
+    /// For the command.
+    note: Option<Note>,
 }
 
-/// One value of the option.
-struct Setting {
-    /// The reason that it is for; none where it is for all.
-    keyword: Option<&'static str>,
-    level: Level,
-}
-
-impl Setting {
-    fn of(sess: &Session, value: Option<Symbol>) -> Option<Setting> {
-        let value = value.map(|value| value.to_string()).unwrap_or_default();
-        let setting = Setting::parse(&value);
-        if setting.is_none() {
-            sess.dcx().err(format!(
-                "`{LEVEL_CFG}=\"{value}\"` is no level for loop hints: use `allow`, `warn` or `deny`, or one of them for one \
-                 reason, as in `never-repeats=allow`"
-            ));
-        }
-        setting
-    }
-
-    fn parse(value: &str) -> Option<Setting> {
-        let (keyword, level) = match value.split_once('=') {
-            Some((keyword, level)) => (Some(known_keyword(keyword)?), level),
-            None => (None, value),
-        };
-        let level = match level {
-            "allow" => Level::Allow,
-            "warn" => Level::Warn,
-            "deny" => Level::Deny,
-            _ => return None,
-        };
-        Some(Setting { keyword, level })
+fn emit(level: Level, tcx: TyCtxt<'_>, span: Span, text: String, details: Details) {
+    match level {
+        Level::Allow => {}
+        Level::Warn => details.add_to(tcx.dcx().struct_span_warn(span, text)).emit(),
+        Level::Deny => _ = details.add_to(tcx.dcx().struct_span_err(span, text)).emit(),
     }
 }
 
-fn known_keyword(keyword: &str) -> Option<&'static str> {
-    DropReason::ALL.into_iter().map(DropReason::keyword).find(|known| *known == keyword)
+impl Details {
+    fn add_to<'a, G: EmissionGuarantee>(self, mut message: Diag<'a, G>) -> Diag<'a, G> {
+        message.note(self.function);
+        self.help.into_iter().for_each(|help| _ = message.help(help));
+        self.note.into_iter().for_each(|note| set_code(&mut message, &note));
+        message
+    }
+}
+
+/// A lint's name becomes the code in rustc's JSON, and is not printed.
+fn set_code<G: EmissionGuarantee>(message: &mut Diag<'_, G>, note: &Note) {
+    message.is_lint(note.to_string(), false);
 }
 
 /// Tells that the hint of a body marker is dropped.
@@ -116,15 +57,20 @@ pub fn dropped<'tcx>(
     marker: usize,
     reason: DropReason,
 ) {
-    let level = Level::of(tcx.sess, Some(reason));
+    let why = NoLoop::from(reason);
+    let level = level::of(tcx.sess, Some(why.kind()));
     let block = crate::graph::basic_block(markers.list[marker].block);
     let place = body.basic_blocks[block].terminator().source_info;
     let site = markers.site(marker);
     if level == Level::Allow || told_elsewhere(tcx, body, place.scope, site, reason) {
         return;
     }
-    let text = format!("`#[{}]` was not honoured: {reason}", site.kind);
-    level.emit(tcx, loop_span(place.span), text, function_note(tcx, body, place), Some(reason.help()));
+    let details = Details {
+        function: function_note(tcx, body, place),
+        help: Some(text::no_loop_help(why)),
+        note: Some(Note::Dropped { site: site.clone(), reason: why }),
+    };
+    emit(level, tcx, loop_span(place.span), text::not_honoured(site.kind, text::no_loop(why)), details);
 }
 
 /// Where that is asked for, tells of every hinted loop what it was and what it will be.
@@ -139,22 +85,25 @@ pub fn trace<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, settled: &Settled<'_, '
         let found = settled.forest.get(hinted.id);
         let back_edges = found.latches.iter().map(|latch| latch.index()).collect();
         let (header, latch) = (found.header.index(), latch.index());
-        let note = MirLoop { site, function: function.clone(), header, back_edges, latch };
+        let note = Note::Loop(MirLoop { site, function: function.clone(), header, back_edges, latch });
         let marker = crate::graph::basic_block(settled.markers.list[hinted.marker].block);
         let place = body.basic_blocks[marker].terminator().source_info;
-        tcx.dcx().span_note(loop_span(place.span), note.to_string());
+        let mut message = tcx.dcx().struct_span_note(loop_span(place.span), "a loop with a hint");
+        set_code(&mut message, &note);
+        message.emit();
     }
 }
 
 /// Tells that a marker cannot be read. An error at any level, since the link stage would refuse the crate.
 pub fn unreadable<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo, reason: &str) {
-    Level::Deny.emit(tcx, loop_span(place.span), reason.to_owned(), function_note(tcx, body, place), None);
+    let details = Details { function: function_note(tcx, body, place), help: None, note: None };
+    emit(Level::Deny, tcx, loop_span(place.span), reason.to_owned(), details);
 }
 
 fn function_note<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo) -> String {
     let written_in = place.scope.inlined_instance(&body.source_scopes).map(|instance| instance.def_id());
     let function = written_in.unwrap_or_else(|| body.source.def_id());
-    with_no_trimmed_paths!(format!("in the function `{}`", tcx.def_path_str(function)))
+    text::in_function(with_no_trimmed_paths!(tcx.def_path_str(function)))
 }
 
 /// Does the foreign function that the marker was inlined from drop the hint for the same reason? Then this was told when

@@ -24,19 +24,15 @@
 //! has no unwind edge: markers are erased before code is generated, so that none ever runs.
 
 use crate::graph::{MirGraph, basic_block};
-use crate::markers::Arguments;
-use crate::pass::Settled;
+use crate::markers::{Arguments, COPY};
+use crate::settled::Settled;
 use codegen_pass::{DropReason, HintedLoop, LoopForest, LoopId, Role, SiteId, single_latch};
 use rustc_data_structures::fx::{FxHashMap, FxHashSet};
 use rustc_middle::mir::{
-    BasicBlock, BasicBlockData, Body, CallSource, ConstOperand, LocalDecl, Operand, Place, Terminator, TerminatorKind,
-    UnwindAction,
+    BasicBlock, BasicBlockData, Body, ConstOperand, LocalDecl, Operand, Place, Terminator, TerminatorKind, UnwindAction,
 };
 use rustc_middle::ty::TyCtxt;
 use rustc_span::Spanned;
-
-/// The call source of a copied marker.
-pub const COPY: CallSource = CallSource::Misc;
 
 /// What is to be changed.
 pub struct Plan<'a, 'tcx> {

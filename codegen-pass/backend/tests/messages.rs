@@ -3,6 +3,7 @@
 mod common;
 
 use common::Session;
+use hint_record::{NoLoop, Note};
 
 const NEVER_REPEATS: &str = "
     #[unsafe(no_mangle)]
@@ -162,13 +163,32 @@ fn every_hinted_loop_gets_a_note_where_that_is_asked_for() {
             enter!(4);
             for i in 0..n { body!(4); if i == 3 { continue; } unsafe { *sum += *p.add(i) }; }
         }";
-    let compiled = Session::new("trace", 3).argument("--cfg").argument("latch_trace").compile("t", source);
-    let notes = compiled.messages.lines().filter_map(|line| line.strip_prefix("note: ")?.parse().ok());
-    let [found] = &notes.collect::<Vec<codegen_pass::MirLoop>>()[..] else { panic!("{}", compiled.messages) };
+    let compiled = Session::new("trace", 3).argument("--cfg").argument("latch_trace");
+    let compiled = compiled.argument("--error-format=json").compile("t", source);
+    let [Note::Loop(found)] = &notes(&compiled.messages)[..] else { panic!("{}", compiled.messages) };
     assert_eq!((found.site.to_string().as_str(), found.function.as_str()), ("nounroll|t|lib.rs|4|1", "two"));
     assert_eq!(found.back_edges.len(), 2, "the continue, and the end of the body");
     assert_eq!(compiled.mir().function("two").marked_latches(4), [(found.latch, found.header)]);
     assert_eq!(Session::new("no-trace", 3).compile("t", source).messages, "");
+}
+
+#[test]
+fn a_dropped_hint_has_its_site_and_reason_as_the_code_of_its_message() {
+    let compiled = Session::new("code", 3).argument("--error-format=json").compile("t", NEVER_REPEATS);
+    let site = "nounroll|t|lib.rs|6|1".parse().expect("a site");
+    assert_eq!(notes(&compiled.messages), [Note::Dropped { site, reason: NoLoop::NeverRepeats }]);
+}
+
+#[test]
+fn what_people_read_has_no_code() {
+    let compiled = Session::new("no-code", 3).compile("t", NEVER_REPEATS);
+    assert_eq!(compiled.count("latch::"), 0, "{}", compiled.messages);
+}
+
+/// What the codes of rustc's JSON messages say.
+fn notes(messages: &str) -> Vec<Note> {
+    let code = |line: &str| Some(line.split_once("\"code\":{\"code\":\"")?.1.split_once('"')?.0.replace("\\t", "\t"));
+    messages.lines().filter_map(|line| code(line)?.parse().ok()).collect()
 }
 
 #[test]

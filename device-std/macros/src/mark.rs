@@ -16,7 +16,8 @@
 //! the user's code pass them over. In a const context nothing is marked: markers cannot be called there.
 
 use crate::{inclusive, site};
-use hint_syntax::{Hint, Hinted, Request};
+use hint_record::Request;
+use hint_syntax::{Hint, Hinted, Written};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote_spanned;
 use syn::{Expr, Item, Stmt};
@@ -38,7 +39,7 @@ fn mark(hinted: Hinted, expression: &mut Expr) {
         wrap(span, check, expression);
         return;
     }
-    if let (Request::UnrollFully, Expr::ForLoop(inner)) = (&hinted.hint.request, &mut *expression) {
+    if let (Some(Request::Full), Expr::ForLoop(inner)) = (hinted.hint.request.known(), &mut *expression) {
         inclusive::lower(&mut inner.expr);
     }
     let gpu = on_gpu(span);
@@ -73,27 +74,26 @@ fn loop_body(expression: &mut Expr) -> Option<&mut syn::Block> {
     }
 }
 
-/// The number that the body marker carries: 0 for no loop left, else the copies of the body.
+/// The number that the body marker carries, as a literal where it is known by now.
 fn factor(hint: &Hint, span: Span) -> TokenStream {
     match &hint.request {
-        Request::KeepRolled => quote_spanned!(span=> 1u64),
-        Request::UnrollFully => quote_spanned!(span=> 0u64),
-        Request::UnrollBy(copies) => match hint_syntax::hint::copies(copies) {
-            Some(copies) => quote_spanned!(span=> #copies),
-            None => evaluated(copies, hint),
-        },
+        Written::Known(request) => {
+            let number = request.marker_number();
+            quote_spanned!(span=> #number)
+        }
+        Written::Copies(copies) => evaluated(copies, hint),
     }
 }
 
 /// A statement that checks a computed factor on every target, also where no marker carries it.
 fn factor_check(hint: &Hint) -> TokenStream {
     match &hint.request {
-        Request::UnrollBy(copies) if hint_syntax::hint::copies(copies).is_none() => {
+        Written::Copies(copies) => {
             let span = Span::mixed_site();
             let value = evaluated(copies, hint);
             quote_spanned!(span=> let _: u64 = #value;)
         }
-        _ => TokenStream::new(),
+        Written::Known(_) => TokenStream::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! The file is relative to the package, with forward slashes, so that the same source gives the same site on every
 //! machine. A file outside the package (by `#[path]`) keeps the path under which the compiler knows it.
 
-use codegen_pass::{HintKind, Site};
+use hint_record::{HintKind, Site};
 use proc_macro2::Span;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn relative(path: &Path, root: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{of, relative};
-    use codegen_pass::HintKind;
+    use hint_record::HintKind;
     use std::path::Path;
 
     #[test]

@@ -6,8 +6,8 @@
 //! exchange of unrelated values.
 
 use super::error::{Error, Wait};
-use super::lane::Switch;
 use super::memory::Memory;
+use super::switch::Switch;
 use crate::thread::host::Position;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;

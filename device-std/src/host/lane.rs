@@ -5,16 +5,13 @@
 
 use super::block::{Block, Meeting, Place, Words};
 use super::memory::Memory;
+use super::switch::Switch;
 use crate::thread::host::{Position, at, position};
-use corosensei::Yielder;
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
 use std::thread_local;
-
-/// What hands control back to the scheduler.
-pub(super) type Switch = Yielder<(), ()>;
 
 /// The thread that runs now.
 #[derive(Clone)]

@@ -4,6 +4,7 @@ use super::block::{Block, Status};
 use super::error::Error;
 use super::lane;
 use super::order::Order;
+use super::switch::Switch;
 use crate::thread::host::Position;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
@@ -209,7 +210,7 @@ fn run_block(
 
 /// One thread, ready to start.
 fn thread(stack: DefaultStack, kernel: &impl Fn()) -> Coroutine<(), (), ()> {
-    let body = |switch: &lane::Switch, ()| {
+    let body = |switch: &Switch, ()| {
         lane::started(switch);
         kernel();
     };

@@ -42,6 +42,7 @@ mod memory;
 mod order;
 mod output;
 mod ranges;
+mod switch;
 
 pub use error::{Error, Wait};
 pub use launch::{Dim, Launch, MAX_BLOCK, MAX_DYNAMIC_SHARED, launch};

@@ -5,7 +5,7 @@
 //! a macro sees tokens and not what they resolve to: a different `unroll` attribute of another crate is taken for
 //! ours when it stands on a loop of a device function.
 
-use codegen_pass::HintKind;
+use hint_record::{HintKind, Request};
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};
@@ -16,23 +16,29 @@ pub const MIN_COPIES: u64 = 2;
 /// The largest copy count that `#[unroll(N)]` accepts.
 pub const MAX_COPIES: u64 = 1024;
 
-/// What a hint asks the compiler to do with its loop.
+/// What a hint asks for, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// Keep the loop rolled: `#[nounroll]` or `#[unroll(never)]`.
-    KeepRolled,
-    /// Leave no loop: `#[unroll]` or `#[unroll(full)]`.
-    UnrollFully,
-    /// Leave a loop of `N` copies of the body: `#[unroll(N)]`, the expression as written.
-    UnrollBy(Box<Expr>),
+pub enum Written {
+    /// It has its meaning by its words alone, or by a literal.
+    Known(Request),
+    /// So many copies as an expression says, which has its value only in an instance: `#[unroll(N)]`.
+    Copies(Box<Expr>),
 }
 
-impl Request {
-    /// The kind under which the passes know the hint.
+impl Written {
+    /// Which hint.
     pub fn kind(&self) -> HintKind {
         match self {
-            Request::KeepRolled => HintKind::Nounroll,
-            Request::UnrollFully | Request::UnrollBy(_) => HintKind::Unroll,
+            Written::Known(request) => request.kind(),
+            Written::Copies(_) => HintKind::Unroll,
+        }
+    }
+
+    /// What it asks for, as far as its tokens tell.
+    pub fn known(&self) -> Option<Request> {
+        match self {
+            Written::Known(request) => Some(*request),
+            Written::Copies(_) => None,
         }
     }
 }
@@ -41,7 +47,7 @@ impl Request {
 #[derive(Debug, Clone)]
 pub struct Hint {
     /// What it asks for.
-    pub request: Request,
+    pub request: Written,
     /// The first and the last token of the attribute, for messages that show all of it.
     pub attribute: (Span, Span),
 }
@@ -120,9 +126,9 @@ fn read(attribute: &Attribute) -> syn::Result<Hint> {
     Ok(Hint { request, attribute: (attribute.pound_token.span, attribute.bracket_token.span.close()) })
 }
 
-fn read_nounroll(attribute: &Attribute) -> syn::Result<Request> {
+fn read_nounroll(attribute: &Attribute) -> syn::Result<Written> {
     match &attribute.meta {
-        Meta::Path(_) => Ok(Request::KeepRolled),
+        Meta::Path(_) => Ok(KEPT),
         Meta::List(_) | Meta::NameValue(_) => Err(syn::Error::new_spanned(
             attribute,
             "`#[nounroll]` takes no arguments: it keeps the loop rolled (for a loop of N copies write `#[unroll(N)]`)",
@@ -130,9 +136,9 @@ fn read_nounroll(attribute: &Attribute) -> syn::Result<Request> {
     }
 }
 
-fn read_unroll(attribute: &Attribute) -> syn::Result<Request> {
+fn read_unroll(attribute: &Attribute) -> syn::Result<Written> {
     let list = match &attribute.meta {
-        Meta::Path(_) => return Ok(Request::UnrollFully),
+        Meta::Path(_) => return Ok(FULL),
         Meta::List(list) => list,
         Meta::NameValue(_) => return Err(syn::Error::new_spanned(attribute, UNROLL_FORMS)),
     };
@@ -142,15 +148,21 @@ fn read_unroll(attribute: &Attribute) -> syn::Result<Request> {
     };
     if let Expr::Path(path) = &expression {
         if path.path.is_ident("full") {
-            return Ok(Request::UnrollFully);
+            return Ok(FULL);
         }
         if path.path.is_ident("never") {
-            return Ok(Request::KeepRolled);
+            return Ok(KEPT);
         }
     }
     check_literal(&expression).map_err(|message| syn::Error::new_spanned(attribute, message))?;
-    Ok(Request::UnrollBy(Box::new(expression)))
+    Ok(match copies(&expression) {
+        Some(copies) => Written::Known(Request::Copies(copies)),
+        None => Written::Copies(Box::new(expression)),
+    })
 }
+
+const KEPT: Written = Written::Known(Request::Nounroll);
+const FULL: Written = Written::Known(Request::Full);
 
 const UNROLL_FORMS: &str = "`#[unroll]` takes one constant, as in `#[unroll(4)]` or `#[unroll({ T::TILE })]`, or one of \
      the words `full` and `never`, or nothing";
@@ -181,7 +193,7 @@ fn check_literal(expression: &Expr) -> Result<(), String> {
 }
 
 /// The copy count that an argument of `#[unroll]` states as a literal.
-pub fn copies(expression: &Expr) -> Option<u64> {
+fn copies(expression: &Expr) -> Option<u64> {
     match literal(expression) {
         Literal::Copies(copies) => Some(copies),
         Literal::None | Literal::Other => None,
@@ -223,27 +235,27 @@ mod tests {
     use super::*;
     use syn::parse_quote;
 
-    fn request(attribute: Attribute) -> Result<Request, String> {
+    fn request(attribute: Attribute) -> Result<Written, String> {
         read(&attribute).map(|hint| hint.request).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_words_of_the_grammar() {
-        assert_eq!(request(parse_quote!(#[nounroll])), Ok(Request::KeepRolled));
-        assert_eq!(request(parse_quote!(#[unroll(never)])), Ok(Request::KeepRolled));
-        assert_eq!(request(parse_quote!(#[unroll])), Ok(Request::UnrollFully));
-        assert_eq!(request(parse_quote!(#[unroll(full)])), Ok(Request::UnrollFully));
-        assert_eq!(request(parse_quote!(#[unroll(4)])), Ok(Request::UnrollBy(Box::new(parse_quote!(4)))));
+        assert_eq!(request(parse_quote!(#[nounroll])), Ok(KEPT));
+        assert_eq!(request(parse_quote!(#[unroll(never)])), Ok(KEPT));
+        assert_eq!(request(parse_quote!(#[unroll])), Ok(FULL));
+        assert_eq!(request(parse_quote!(#[unroll(full)])), Ok(FULL));
+        assert_eq!(request(parse_quote!(#[unroll(4)])), Ok(Written::Known(Request::Copies(4))));
         assert_eq!(
             request(parse_quote!(#[unroll({ T::TILE })])),
-            Ok(Request::UnrollBy(Box::new(parse_quote!({ T::TILE }))))
+            Ok(Written::Copies(Box::new(parse_quote!({ T::TILE }))))
         );
-        assert_eq!(request(parse_quote!(#[unroll(N * 2,)])), Ok(Request::UnrollBy(Box::new(parse_quote!(N * 2)))));
+        assert_eq!(request(parse_quote!(#[unroll(N * 2,)])), Ok(Written::Copies(Box::new(parse_quote!(N * 2)))));
     }
 
     #[test]
     fn a_constant_may_be_called_full_when_in_braces() {
-        assert_eq!(request(parse_quote!(#[unroll({ full })])), Ok(Request::UnrollBy(Box::new(parse_quote!({ full })))));
+        assert_eq!(request(parse_quote!(#[unroll({ full })])), Ok(Written::Copies(Box::new(parse_quote!({ full })))));
     }
 
     #[test]
@@ -283,7 +295,7 @@ mod tests {
             parse_quote!(#[other::unroll]),
         ];
         let hint = take(&mut attributes).expect("one hint").expect("a hint");
-        assert_eq!(hint.request, Request::UnrollBy(Box::new(parse_quote!(4))));
+        assert_eq!(hint.request, Written::Known(Request::Copies(4)));
         assert_eq!(attributes, [parse_quote!(#[allow(unused)]), parse_quote!(#[other::unroll])]);
     }
 

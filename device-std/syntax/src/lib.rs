@@ -10,6 +10,6 @@ pub mod paste;
 pub mod scan;
 pub mod walk;
 
-pub use hint::{Hint, MAX_COPIES, MIN_COPIES, Request};
-pub use scan::{Factor, Found, hinted_loops, place};
+pub use hint::{Hint, MAX_COPIES, MIN_COPIES, Written};
+pub use scan::{Found, hinted_loops, place};
 pub use walk::{Hinted, walk};

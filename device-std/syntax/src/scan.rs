@@ -5,19 +5,17 @@
 //! the loops in macro calls and macro definitions, those that `walk` can see are listed, and one in a macro that makes
 //! the whole device function is listed as if it stood outside of one.
 
-use crate::hint::Request;
 use crate::walk;
-use codegen_pass::HintKind;
+use hint_record::{HintKind, Request};
 use proc_macro2::Span;
-use quote::ToTokens;
 
 /// One hinted loop of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What the hint asks for.
+    /// Which hint.
     pub kind: HintKind,
-    /// What `#[unroll]` asks for; `None` for `nounroll`.
-    pub factor: Option<Factor>,
+    /// What it asks for; `None` where an expression says it, which has its value only in an instance.
+    pub request: Option<Request>,
     /// Line of the loop keyword, from 1.
     pub line: u32,
     /// Column of the loop keyword in characters, from 1.
@@ -28,30 +26,6 @@ pub struct Found {
     pub in_device_fn: bool,
     /// Whether the loop is evaluated while compiling, where a hint has no meaning.
     pub in_const: bool,
-}
-
-/// The argument of `#[unroll]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Factor {
-    /// No loop is to be left.
-    Full,
-    /// A literal number of copies.
-    Copies(u64),
-    /// An expression that has its value only in an instance, as written.
-    Expression(String),
-}
-
-impl Factor {
-    fn of(request: &Request) -> Option<Factor> {
-        match request {
-            Request::KeepRolled => None,
-            Request::UnrollFully => Some(Factor::Full),
-            Request::UnrollBy(expression) => Some(match crate::hint::copies(expression) {
-                Some(copies) => Factor::Copies(copies),
-                None => Factor::Expression(expression.to_token_stream().to_string()),
-            }),
-        }
-    }
 }
 
 /// Lists the hinted loops of a file, sorted by place.
@@ -81,7 +55,7 @@ impl Found {
         let (line, column) = place(hinted.keyword);
         Found {
             kind: hinted.hint.request.kind(),
-            factor: Factor::of(&hinted.hint.request),
+            request: hinted.hint.request.known(),
             line,
             column,
             function: hinted.path.join("::"),
@@ -109,7 +83,7 @@ mod tests {
         let source = "#[kernel]\npub fn k(xs: &[f32]) {\n    #[unroll({ N * 2 })]\n    'a: for x in xs {}\n}\n";
         let expected = Found {
             kind: HintKind::Unroll,
-            factor: Some(Factor::Expression("{ N * 2 }".to_owned())),
+            request: None,
             line: 4,
             column: 9,
             function: "k".to_owned(),
@@ -120,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_has_its_kind_and_factor() {
+    fn every_spelling_has_its_request() {
         let source = "#[device] fn f() {
             #[nounroll] loop {}
             #[unroll(never)] loop {}
@@ -128,15 +102,9 @@ mod tests {
             #[unroll(full)] loop {}
             #[device_std::unroll(0x10)] loop {}
         }";
-        let found: Vec<_> = scan(source).into_iter().map(|found| (found.kind, found.factor)).collect();
-        let expected = [
-            (HintKind::Nounroll, None),
-            (HintKind::Nounroll, None),
-            (HintKind::Unroll, Some(Factor::Full)),
-            (HintKind::Unroll, Some(Factor::Full)),
-            (HintKind::Unroll, Some(Factor::Copies(16))),
-        ];
-        assert_eq!(found, expected);
+        let found: Vec<_> = scan(source).into_iter().map(|found| found.request).collect();
+        let expected = [Request::Nounroll, Request::Nounroll, Request::Full, Request::Full, Request::Copies(16)];
+        assert_eq!(found, expected.map(Some));
     }
 
     #[test]

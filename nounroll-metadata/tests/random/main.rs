@@ -10,9 +10,10 @@ mod common;
 mod function;
 mod walk;
 
-use codegen_pass::{Block, ControlFlow, Dominators, Flow, HintKind, IrreducibleCycles, LoopForest, LoopId};
+use codegen_pass::{Block, ControlFlow, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId};
 use common::{LoopIds, optimize, parse, pragmas};
 use function::specs;
+use hint_record::{HintKind, Request};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::InstructionOpcode;
@@ -138,7 +139,7 @@ fn check_places(
             return Err(format!("{left:?} runs {:?}", optimized.calls[&left.header]));
         }
     }
-    for (outcome, header) in honoured.iter().filter(|(outcome, _)| outcome.factor == 1) {
+    for (outcome, header) in honoured.iter().filter(|(outcome, _)| outcome.request == Request::Nounroll) {
         let is_lost = left.iter().all(|left| left.site != outcome.site);
         let copy = optimized.calls.keys().find(|at| optimized.is_copy(at, header, original));
         if let Some(copy) = copy.filter(|_| is_lost) {

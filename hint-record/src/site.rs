@@ -1,43 +1,18 @@
-//! The names that the attribute macros and the passes agree on: the two markers, and the source site of a hint.
+//! The source site of a hint, which names it from the macro to the report.
 //!
-//! A hinted loop carries two calls of opaque functions, one before the loop and one first in its body. Both name the
-//! site, as one string that reaches the IR as a constant. Where the format changes, both ends change with it, since
-//! both use this module.
+//! Written and read here only: it travels as one text through the markers, the loop's ID and the report. A site needs
+//! a further field: add it to [`Site`], to `Display` and to `parse`.
 
+use crate::HintKind;
 use std::fmt;
 use std::str::FromStr;
-
-/// The crate that declares the markers. A function of the same name elsewhere is no marker.
-pub const MARKER_CRATE: &str = "device_std";
-/// The function called before a hinted loop: `fn(site: &'static str)`.
-pub const ENTER_MARKER: &str = "__latch_loop_enter";
-/// The function called first in the body of a hinted loop: `fn(site: &'static str, factor: u64)`.
-pub const BODY_MARKER: &str = "__latch_loop_body";
-
-/// What a hint asks for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum HintKind {
-    /// Keep the loop.
-    Nounroll,
-    /// Unroll it: fully where the factor is 0, else by that many copies.
-    Unroll,
-}
-
-impl fmt::Display for HintKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HintKind::Nounroll => "nounroll",
-            HintKind::Unroll => "unroll",
-        })
-    }
-}
 
 /// Where in the source a hint stands.
 ///
 /// Written `kind|package|file|line|column`, for example `nounroll|my-kernels|src/lib.rs|12|5`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Site {
-    /// What the hint asks for.
+    /// Which hint.
     pub kind: HintKind,
     /// The cargo package that holds the file.
     pub package: String,
@@ -88,11 +63,44 @@ fn parse(text: &str) -> Option<Site> {
     let (package, rest) = rest.split_once('|')?;
     let (rest, column) = rest.rsplit_once('|')?;
     let (file, line) = rest.rsplit_once('|')?;
-    let kind = match kind {
-        "nounroll" => HintKind::Nounroll,
-        "unroll" => HintKind::Unroll,
-        _ => return None,
-    };
-    let (line, column) = (line.parse().ok()?, column.parse().ok()?);
-    Some(Site { kind, package: package.to_owned(), file: file.to_owned(), line, column })
+    Some(Site {
+        kind: kind.parse().ok()?,
+        package: package.to_owned(),
+        file: file.to_owned(),
+        line: line.parse().ok()?,
+        column: column.parse().ok()?,
+    })
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Site {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Site {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Site, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for text in ["nounroll|my-kernels|src/lib.rs|12|5", "unroll|k|src/a|b.rs|1|1"] {
+            assert_eq!(text.parse().map(|site: Site| site.to_string()).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn any_other_text_is_none() {
+        for text in ["", "nounroll", "full|p|f|1|1", "unroll|p|f|1", "unroll|p|f|x|1", "unroll|p|f|1|-1"] {
+            assert!(text.parse::<Site>().is_err(), "{text}");
+        }
+    }
 }
