@@ -22,7 +22,8 @@
 //! a section of its own instead, and its plain name. `.type … @function` tells a function's label from a jump's.
 //!
 //! A source line holds from its record to the next one; it ends at a function's label, because a helper has no records
-//! and would inherit the line of whatever happens to stand before it.
+//! and would inherit the line of whatever happens to stand before it. Records of the file `.nv_debug_ptx_txt`, which
+//! `-gp` prints, are lines of the PTX text instead.
 //!
 //! Directives that say nothing about control flow are passed over. Anything else that is not in this form is an error
 //! that names the line: a count from misread text would be worse than none.
@@ -92,7 +93,7 @@ pub struct ParseError {
 }
 
 impl Module {
-    /// Reads what `nvdisasm -c` prints, with or without `-g` or `-gi`.
+    /// Reads what `nvdisasm -c` prints, with or without `-g`, `-gi` or `-gp`.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let mut parser = Parser::default();
         let mut last = 0;
@@ -213,7 +214,8 @@ impl Parser {
             open.directive(line);
             return Ok(());
         }
-        let instruction = parse_instruction(line, self.sources.current())?;
+        let (source, ptx_line) = (self.sources.current(), self.sources.ptx_line);
+        let instruction = Unlinked { source, ptx_line, ..parse_instruction(line)? };
         open.instruction(number, instruction)
     }
 
@@ -353,7 +355,7 @@ fn check_targets(instruction: Instruction, addresses: &HashSet<u64>) -> Result<I
 }
 
 /// Reads `/*0230*/  @!P0 BRA P1, `(.L_x_42) ;`.
-fn parse_instruction(line: &str, source: Option<Source>) -> Result<Unlinked, String> {
+fn parse_instruction(line: &str) -> Result<Unlinked, String> {
     let (address, rest) = line
         .strip_prefix("/*")
         .and_then(|rest| rest.split_once("*/"))
@@ -373,7 +375,8 @@ fn parse_instruction(line: &str, source: Option<Source>) -> Result<Unlinked, Str
     if !is_opcode(opcode) {
         return Err(format!("`{opcode}` is not an opcode"));
     }
-    Ok(Unlinked { address, predicate, opcode: opcode.to_owned(), operands: split_operands(operands), table, source })
+    let (opcode, operands) = (opcode.to_owned(), split_operands(operands));
+    Ok(Unlinked { address, predicate, opcode, operands, table, source: None, ptx_line: None })
 }
 
 /// Takes `(*"BRANCH_TARGETS .L_x_1,.L_x_2"*)` out of an instruction. Other notes are of no use here.
@@ -405,6 +408,9 @@ fn split_operands(text: &str) -> Vec<String> {
     parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
+/// What nvdisasm calls the PTX text.
+const PTX_TEXT: &str = ".nv_debug_ptx_txt";
+
 /// The source line of the instructions to come.
 #[derive(Default)]
 struct Sources {
@@ -414,6 +420,8 @@ struct Sources {
     /// The caller that the last record spoke of, until the record of that caller comes.
     inlined_at: Option<Frame>,
     current: Option<Source>,
+    /// The line of the PTX text, which is no source.
+    ptx_line: Option<u32>,
 }
 
 impl Sources {
@@ -424,6 +432,10 @@ impl Sources {
             None => (record, None),
         };
         let frame = self.frame(place)?;
+        if &*frame.file == PTX_TEXT {
+            self.ptx_line = Some(frame.line);
+            return Ok(());
+        }
         if self.inlined_at.take().is_none_or(|expected| expected != frame) {
             self.frames.clear();
         }
@@ -454,6 +466,7 @@ impl Sources {
         self.frames.clear();
         self.inlined_at = None;
         self.current = None;
+        self.ptx_line = None;
     }
 }
 

@@ -178,6 +178,8 @@ pub struct Instruction {
     pub flow: Flow,
     /// Where it comes from, where line information was kept.
     pub source: Option<Source>,
+    /// The line of the PTX text that it was made from, in a [`crate::Witness`].
+    pub ptx_line: Option<u32>,
 }
 
 impl Instruction {
@@ -213,6 +215,7 @@ pub(crate) struct Unlinked {
     /// The targets of an indirect jump.
     pub(crate) table: Option<Vec<String>>,
     pub(crate) source: Option<Source>,
+    pub(crate) ptx_line: Option<u32>,
 }
 
 /// What [`Unlinked::link`] asks for a label's address. An error means that there must be one.
@@ -228,8 +231,8 @@ impl Unlinked {
             Some(predicate) if predicate.never_holds() => Flow::Next,
             _ => self.flow(resolve)?,
         };
-        let Unlinked { address, predicate, opcode, operands, source, .. } = self;
-        Ok(Instruction { address, predicate, opcode, operands, flow, source })
+        let Unlinked { address, predicate, opcode, operands, source, ptx_line, .. } = self;
+        Ok(Instruction { address, predicate, opcode, operands, flow, source, ptx_line })
     }
 
     fn flow(&self, resolve: &Resolve<'_>) -> Result<Flow, String> {
@@ -307,6 +310,7 @@ mod tests {
             operands: operands.iter().map(|&operand| operand.to_owned()).collect(),
             table: None,
             source: None,
+            ptx_line: None,
         };
         let resolve = |label: &str| match label {
             ".L_x_1" => Ok(Place::Address(0x40)),
@@ -373,6 +377,7 @@ mod tests {
             operands: vec![],
             table: None,
             source: None,
+            ptx_line: None,
         };
         let load = load.link(&|_| Err(String::new())).expect("an instruction");
         assert!(load.is("LDG") && load.is("LDG.E") && load.is("LDG.E.64"));
