@@ -299,16 +299,27 @@ impl OpenSection {
     }
 }
 
-/// What is called and returns is a function, with a symbol or without.
+/// What is called and returns is a function, with a symbol or without. A jump that is written as a call may lead to a
+/// return, too, that of the function around it; but a call is told where to come back to.
 fn add_nameless_functions(symbols: &mut Vec<Symbol>, instructions: &[Instruction]) {
     let mut known: HashSet<u64> = symbols.iter().map(|symbol| symbol.address).collect();
-    for instruction in instructions {
+    for (at, instruction) in instructions.iter().enumerate() {
         let Flow::Call { callee: Callee::Known(Place::Address(to)), .. } = instruction.flow else { continue };
-        if !known.contains(&to) && reaches_return(to, instructions, &known) {
+        let is_new = !known.contains(&to) && knows_the_way_back(at, instructions);
+        if is_new && reaches_return(to, instructions, &known) {
             known.insert(to);
             symbols.push(Symbol::new(false, format!("function_at_0x{to:x}"), to));
         }
     }
+}
+
+/// Is the address behind a call put into a register before it? ptxas does so right before, or a few instructions up.
+fn knows_the_way_back(call: usize, instructions: &[Instruction]) -> bool {
+    const FEW: usize = 128;
+    let Some(next) = instructions.get(call + 1) else { return false };
+    let way_back = format!("0x{:x}", next.address);
+    let before = &instructions[call.saturating_sub(FEW)..call];
+    before.iter().any(|instruction| instruction.operands.last() == Some(&way_back))
 }
 
 /// Can the code at an address return, without what other functions do?

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSection};
+use object::Endianness;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader, SectionHeader};
 
 /// A cubin that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -29,14 +30,16 @@ pub fn same_code(first: &[u8], second: &[u8]) -> Result<Vec<String>, ImageError>
     Ok(names.filter(|&name| first.get(name) != second.get(name)).cloned().collect())
 }
 
-/// The bytes of every section of code.
+/// The bytes of every section of code. Section headers alone are read: ptxas aligns program headers as it likes.
 fn code(image: &[u8]) -> Result<BTreeMap<String, &[u8]>, ImageError> {
-    let file = ElfFile64::<Endianness>::parse(image)?;
+    let header = FileHeader64::<Endianness>::parse(image)?;
+    let endian = header.endian()?;
+    let table = header.sections(endian, image)?;
     let mut sections = BTreeMap::new();
-    for section in file.sections() {
-        let name = section.name()?;
+    for section in table.iter() {
+        let name = String::from_utf8_lossy(table.section_name(endian, section)?).into_owned();
         if name.starts_with(".text.") {
-            sections.insert(name.to_owned(), section.data()?);
+            sections.insert(name, section.data(endian, image)?);
         }
     }
     Ok(sections)

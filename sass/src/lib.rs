@@ -49,6 +49,7 @@ mod ptx;
 mod ptxas;
 mod report;
 mod resources;
+mod tie;
 mod tool;
 mod witness;
 
@@ -68,6 +69,7 @@ pub use ptx::{
 pub use ptxas::{AssembleOptions, Cubin, Ptx, Ptxas};
 pub use report::{Counts, Extra, KernelReport, Report};
 pub use resources::{FunctionResources, KernelResources, Resources, Total};
+pub use tie::{BlockCode, Instance, Landmark, LandmarkKind, TiedKernel, TiedLoop, Verdict, tie};
 pub use witness::Witness;
 
 /// What the functions of this crate return.
