@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Command;
 
 use common::ARCHS;
-use common::nests::{Style, nest};
+use common::nests::{HEADER, Style, nest};
 use sass::{AssembleOptions, Cubin, Flow, Function, Module, Program};
 
 /// `lines.ptx` last: nothing may follow its debug section.
@@ -121,7 +121,8 @@ fn loops_are_those_of_nvdisasm_s_graph() {
 fn loops_of_random_nests_are_those_of_nvdisasm_s_graph() {
     let (mut compared, mut moved) = (0, 0);
     for (seed, arch) in [3, 4, 12, 18, 26].into_iter().flat_map(|seed| ["sm_80", "sm_90", "sm_120a"].map(|arch| (seed, arch))) {
-        let ptx = nest(seed, Style { pragmas: seed % 2 == 0, size: 20 + 4 * seed as u32 }).text;
+        let nest = nest(seed, Style { pragmas: seed % 2 == 0, size: 20 + 4 * seed as u32 });
+        let ptx = format!("{HEADER}{}", nest.text);
         let cubin = common::ptxas().assemble(&ptx, arch, &AssembleOptions::default()).expect("assembled");
         let module = common::disassemble(&cubin);
         let graph = TheirGraph::parse(&nvdisasm(&cubin, &["-bbcfg", "-poff"]));

@@ -1,12 +1,13 @@
 //! The verdict on every loop of random nests, held to two others.
 //!
 //! 1. **The truth by tags.** Every loop starts with a volatile store of its own offset, which is found in the machine
-//!    code whatever became of the lines: a loop is alive if a natural loop holds its tag and not that of the loop around
-//!    it. Nothing under test but the graph is used.
+//!    code whatever became of the lines: a loop is alive if there is a way from its tag back to it past the tags
+//!    of all loops around it. Of what is under test, the graph alone is used.
 //! 2. **A second method.** Each natural loop of the machine code, found by dominators, goes to the innermost PTX loop
-//!    around all its landmarks.
+//!    around all its landmarks. It cannot see a loop that shares its header with the loop around it; ptxas makes such
+//!    code where the outer one begins with nothing but the inner one. So it may miss a loop, but not find one more.
 //!
-//! A hundred kernels run with every test; `NESTS=5000 cargo test -p sass --release --test nests -- --ignored --nocapture`
+//! A hundred kernels run with every test; `NESTS=5000 cargo test -p sass --test nests -- --ignored --nocapture`
 //! runs as many as it says, and prints what it counted.
 
 mod common;
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::AddAssign;
 use std::thread;
 
-use common::nests::{Nest, Style, Tagged, nest};
+use common::nests::{HEADER, Nest, Style, Tagged, nest};
 use sass::{AssembleOptions, Function, Instruction, Program, PtxModule, TiedKernel, Verdict, Witness, tie};
 
 /// What was seen.
@@ -31,8 +32,9 @@ struct Tally {
     /// Not proved, by what they truly are.
     unproved_alive: usize,
     unproved_gone: usize,
-    /// Loops on which the second method says something else.
-    second_differs: usize,
+    /// Living loops that the second method misses, and others that it finds.
+    second_misses: usize,
+    second_finds_more: usize,
     irreducible: usize,
 }
 
@@ -46,32 +48,43 @@ impl AddAssign for Tally {
         self.false_gone += other.false_gone;
         self.unproved_alive += other.unproved_alive;
         self.unproved_gone += other.unproved_gone;
-        self.second_differs += other.second_differs;
+        self.second_misses += other.second_misses;
+        self.second_finds_more += other.second_finds_more;
         self.irreducible += other.irreducible;
     }
 }
 
 const ARCHS: [&str; 3] = ["sm_80", "sm_90", "sm_120a"];
 
-/// Judges one kernel; what is wrong is told with its seed.
-fn judge(seed: u64, arch: &str) -> Tally {
-    let style = Style { pragmas: seed.is_multiple_of(2), size: 6 + (seed % 23) as u32 };
-    let nest = nest(seed, style);
-    let witness = Witness::of(&common::ptxas(), &common::nvdisasm(), &nest.text, arch, &AssembleOptions::default());
-    let witness = witness.unwrap_or_else(|error| panic!("seed {seed} on {arch}: {error}"));
-    let ptx = PtxModule::parse(&nest.text).expect("PTX");
+/// Judges the kernels of one module; what is wrong is told with its seed.
+fn judge_module(seeds: &[u64], arch: &str) -> Tally {
+    let style = |seed: u64| Style { pragmas: seed.is_multiple_of(2), size: 6 + (seed % 23) as u32 };
+    let nests: Vec<Nest> = seeds.iter().map(|&seed| nest(seed, style(seed))).collect();
+    let text: String = std::iter::once(HEADER).chain(nests.iter().map(|nest| nest.text.as_str())).collect();
+    let witness = Witness::of(&common::ptxas(), &common::nvdisasm(), &text, arch, &AssembleOptions::default());
+    let witness = witness.unwrap_or_else(|error| panic!("seeds {seeds:?} on {arch}: {error}"));
+    let ptx = PtxModule::parse(&text).expect("PTX");
     let program = Program::of(&witness.module);
-    let kernel = program.kernel("k").expect("the kernel");
+    let mut tally = Tally::default();
+    for tied in tie(&ptx, &program) {
+        let nest = nests.iter().find(|nest| nest.kernel == tied.name).expect("a nest");
+        tally += judge(nest, &ptx, &program, &tied, arch);
+    }
+    assert_eq!(tally.kernels, seeds.len());
+    tally
+}
+
+fn judge(nest: &Nest, ptx: &PtxModule, program: &Program<'_>, tied: &TiedKernel<'_>, arch: &str) -> Tally {
+    let kernel = program.kernel(&nest.kernel).expect("the kernel");
     let functions: Vec<&Function<'_>> = kernel.functions().collect();
-    let mut tally = Tally { kernels: 1, ..Tally::default() };
-    tally.irreducible += usize::from(functions.iter().any(|function| function.irreducible));
-    let tied = tie(&ptx, &program);
-    let Some(truth) = Truth::of(&nest, &functions) else { return Tally { rebased: 1, ..tally } };
-    let second = second_method(&ptx, &tied[0], &functions);
+    let irreducible = usize::from(functions.iter().any(|function| function.irreducible));
+    let mut tally = Tally { kernels: 1, irreducible, ..Tally::default() };
+    let Some(truth) = Truth::of(nest, &functions) else { return Tally { rebased: 1, ..tally } };
+    let second = second_method(ptx, tied, &functions);
     for tagged in &nest.loops {
         // A loop that never repeats is none.
-        let Some(found) = tied[0].find(&ptx, &tagged.function, &tagged.label) else { continue };
-        let place = format!("seed {seed} on {arch}: {} {}", tagged.function, tagged.label);
+        let Some(found) = tied.find(ptx, &tagged.function, &tagged.label) else { continue };
+        let place = format!("{} of {} on {arch}, {}", tagged.label, tagged.function, nest.kernel);
         let alive = truth.is_alive(tagged);
         let by_second = second.contains(&(found.function, found.id.index()));
         tally.alive += usize::from(alive);
@@ -83,36 +96,65 @@ fn judge(seed: u64, arch: &str) -> Tally {
             (Verdict::NotProved, false) => tally.unproved_gone += 1,
             _ => {}
         }
-        tally.second_differs += usize::from(by_second != (found.verdict == Verdict::Alive));
-        if (found.verdict == Verdict::Alive) != alive || by_second != alive {
+        let is_alive = found.verdict == Verdict::Alive;
+        tally.second_misses += usize::from(is_alive && !by_second);
+        tally.second_finds_more += usize::from(!is_alive && by_second);
+        if is_alive != alive && found.verdict != Verdict::NotProved {
             println!("{place}: {:?}, by tags {alive}, by the second method {by_second}", found.verdict);
         }
     }
     tally
 }
 
-/// The natural loops of the machine code, by the tags in them.
+/// The blocks of the machine code, with the tags in each.
 struct Truth {
-    loops: Vec<BTreeSet<u32>>,
+    functions: Vec<Vec<Tags>>,
+}
+
+/// A block.
+struct Tags {
+    all: BTreeSet<u32>,
+    /// Those that whoever goes through the block stores.
+    always: BTreeSet<u32>,
+    next: Vec<usize>,
 }
 
 impl Truth {
     /// None where a store has an offset that nobody wrote.
     fn of(nest: &Nest, functions: &[&Function<'_>]) -> Option<Truth> {
         let highest = 0x10000 + 4 * nest.text.matches("st.volatile").count() as i64;
-        let stores = functions.iter().flat_map(|function| &function.section.instructions).filter_map(offset);
-        if stores.into_iter().any(|offset| !(0x10004..=highest).contains(&offset)) {
+        let mut stores = functions.iter().flat_map(|function| &function.section.instructions).filter_map(offset);
+        if stores.any(|offset| !(0x10004..=highest).contains(&offset)) {
             return None;
         }
-        let tags = |instructions: &[&Instruction]| {
-            instructions.iter().filter_map(|&i| offset(i)).map(|offset| offset as u32).collect::<BTreeSet<u32>>()
+        let tags = |function: &Function<'_>, block: usize| {
+            let code = || function.code(block).iter().filter_map(|i| Some((i, offset(i)? as u32)));
+            let always = code().filter(|(i, _)| i.predicate.is_none());
+            Tags {
+                all: code().map(|(_, tag)| tag).collect(),
+                always: always.map(|(_, tag)| tag).collect(),
+                next: function.graph.blocks[block].edges.iter().map(|edge| edge.to).collect(),
+            }
         };
-        let loops = functions.iter().flat_map(|function| &function.loops).map(|found| tags(&found.instructions));
-        Some(Truth { loops: loops.collect() })
+        let blocks = |f: &&Function<'_>| (0..f.graph.blocks.len()).map(|block| tags(f, block)).collect();
+        Some(Truth { functions: functions.iter().map(blocks).collect() })
     }
 
+    /// Is there a way from the loop's tag to itself past the tags of what is around it?
     fn is_alive(&self, tagged: &Tagged) -> bool {
-        self.loops.iter().any(|tags| tags.contains(&tagged.tag) && !tags.contains(&tagged.outside))
+        self.functions.iter().any(|blocks| {
+            let is_open = |block: usize| tagged.outside.iter().all(|tag| !blocks[block].always.contains(tag));
+            let tagged = (0..blocks.len()).filter(|&block| is_open(block) && blocks[block].all.contains(&tagged.tag));
+            tagged.into_iter().any(|start| {
+                let (mut seen, mut pending) = (BTreeSet::new(), blocks[start].next.clone());
+                while let Some(block) = pending.pop() {
+                    if is_open(block) && seen.insert(block) {
+                        pending.extend(&blocks[block].next);
+                    }
+                }
+                seen.contains(&start)
+            })
+        })
     }
 }
 
@@ -168,12 +210,14 @@ fn common_end(chains: &[Vec<usize>]) -> Option<usize> {
     length.checked_sub(1).map(|last| first[last])
 }
 
-/// Judges many kernels, on two threads.
+/// Judges many kernels, ten in a module, on two threads.
 fn judge_all(seeds: std::ops::Range<u64>) -> Tally {
-    let half = |odd: u64| {
-        let seeds = seeds.clone().filter(move |seed| seed % 2 == odd);
+    let seeds: Vec<u64> = seeds.collect();
+    let half = |odd: usize| {
         let mut tally = Tally::default();
-        seeds.for_each(|seed| tally += judge(seed, ARCHS[(seed / 2 % 3) as usize]));
+        for (at, seeds) in seeds.chunks(10).enumerate().filter(|(at, _)| at % 2 == odd) {
+            tally += judge_module(seeds, ARCHS[at % ARCHS.len()]);
+        }
         tally
     };
     thread::scope(|scope| {
@@ -186,14 +230,15 @@ fn judge_all(seeds: std::ops::Range<u64>) -> Tally {
 
 fn assert_right(tally: Tally) {
     assert_eq!((tally.false_alive, tally.false_gone, tally.unproved_alive), (0, 0, 0), "{tally:?}");
-    assert_eq!(tally.second_differs, 0, "{tally:?}");
+    assert_eq!(tally.second_finds_more, 0, "{tally:?}");
+    assert!(tally.second_misses * 100 <= tally.alive, "{tally:?}");
 }
 
 #[test]
 fn no_verdict_is_wrong_on_a_hundred_kernels() {
     let tally = judge_all(0..100);
     assert_right(tally);
-    assert!(tally.alive > 300 && tally.gone > 40 && tally.rebased < 10, "{tally:?}");
+    assert!(tally.alive > 300 && tally.gone > 40 && tally.rebased < 20, "{tally:?}");
 }
 
 #[test]

@@ -5,10 +5,11 @@
 //! | `STG`, `ATOM`, `RED`, `BAR`, `SHFL`, `…MMA`, … | a statement with a side effect, or a warp's: `st`, `atom`, `bar`, `shfl`, `mma`, … |
 //! | `LDG`, `LDS`, `LD` | `ld`, but not of parameters or constants |
 //! | `CALL` | `call`: the slow path of a division has the line of a `div` |
-//! | conditional `BRA`, `BRX` | `bra`, `brx` |
+//! | conditional `BRA`, `BRX` | `bra` with a guard, `brx` |
 //! | what decides a uniform branch | anything that decides a `bra` ([`super::uniform`]) |
 //!
-//! No landmarks: branches without a condition, `EXIT`, arithmetic, constants, convergence barriers.
+//! No landmarks: branches without a condition, in the machine code or in the PTX (the jump that ends a block stands under
+//! a predicate in another one where ptxas merged the two), `EXIT`, arithmetic, constants, convergence barriers.
 
 use super::graph::Code;
 use super::uniform;
@@ -77,7 +78,8 @@ fn kind(instruction: &Instruction, statement: &Statement) -> Option<LandmarkKind
         _ => false,
     };
     if is_branch {
-        return matches!(statement.mnemonic(), "bra" | "brx").then_some(LandmarkKind::Branch);
+        let decides = statement.mnemonic() == "brx" || statement.mnemonic() == "bra" && statement.guard.is_some();
+        return decides.then_some(LandmarkKind::Branch);
     }
     match instruction.mnemonic() {
         "CALL" => (statement.mnemonic() == "call").then_some(LandmarkKind::Effect),

@@ -63,9 +63,9 @@ fn only_definition<'m>(code: &Code<'m>, node: usize, branch: &Instruction) -> Op
 }
 
 /// The instructions of a block that may set what a register holds at its end, and whether one of them certainly does.
-fn definitions<'m>(block: &'m [Instruction], register: &str) -> (Vec<&'m Instruction>, bool) {
+fn definitions<'m>(block: &[&'m Instruction], register: &str) -> (Vec<&'m Instruction>, bool) {
     let mut found = Vec::new();
-    for instruction in block.iter().rev().filter(|instruction| writes(instruction, register)) {
+    for &instruction in block.iter().rev().filter(|instruction| writes(instruction, register)) {
         found.push(instruction);
         if instruction.predicate.is_none() {
             return (found, true);
@@ -75,7 +75,7 @@ fn definitions<'m>(block: &'m [Instruction], register: &str) -> (Vec<&'m Instruc
 }
 
 /// Is a predicate register among the results of an instruction, which stand first?
-fn writes(instruction: &Instruction, register: &str) -> bool {
+pub(super) fn writes(instruction: &Instruction, register: &str) -> bool {
     let results = match instruction.mnemonic() {
         "BRA" | "BRX" | "BRXU" | "EXIT" => 0,
         name if name.contains("SETP") || name.contains("PLOP") => 2,

@@ -172,9 +172,9 @@ impl Judge<'_, '_> {
                 }
             }
         }
-        let address = |&node: &usize| self.code.block(node)[0].address;
-        let mut blocks: Vec<u64> = cycle.iter().map(address).collect();
+        let mut blocks: Vec<u64> = cycle.iter().map(|&node| self.code.start(node)).collect();
         blocks.sort_unstable();
+        blocks.dedup();
         let section = self.code.section(*cycle.first()?).to_owned();
         is_alive.then(|| Instance { copies: copies.into_values().min().unwrap_or(1), section, blocks })
     }

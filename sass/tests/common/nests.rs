@@ -7,8 +7,13 @@
 
 use std::fmt::Write;
 
-/// A module with one kernel, `k`.
+/// What every text starts with.
+pub const HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+/// A kernel, `k` with its seed, and the functions that it calls. With [`HEADER`] before them, any number of them are a
+/// module.
 pub struct Nest {
+    pub kernel: String,
     pub text: String,
     pub loops: Vec<Tagged>,
     /// The tags of functions: at their entry, outside any loop.
@@ -23,8 +28,8 @@ pub struct Tagged {
     pub label: String,
     /// The offset that its first statement stores to.
     pub tag: u32,
-    /// The tag of the loop around it, or of the function's entry.
-    pub outside: u32,
+    /// The tags of the loops around it, and of the function's entry.
+    pub outside: Vec<u32>,
 }
 
 /// How loops are written.
@@ -40,7 +45,8 @@ pub fn nest(seed: u64, style: Style) -> Nest {
     let mut writer = Writer {
         random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
         style,
-        text: ".version 8.0\n.target sm_80\n.address_size 64\n".to_owned(),
+        seed,
+        text: String::new(),
         loops: vec![],
         entries: vec![],
         open: vec![],
@@ -54,7 +60,7 @@ pub fn nest(seed: u64, style: Style) -> Nest {
         writer.device_function(number);
     }
     writer.kernel();
-    Nest { text: writer.text, loops: writer.loops, entries: writer.entries }
+    Nest { kernel: writer.function, text: writer.text, loops: writer.loops, entries: writer.entries }
 }
 
 /// Xorshift.
@@ -88,6 +94,7 @@ struct Open {
 struct Writer {
     random: Random,
     style: Style,
+    seed: u64,
     text: String,
     loops: Vec<Tagged>,
     entries: Vec<(String, u32)>,
@@ -129,9 +136,10 @@ impl Writer {
     }
 
     fn device_function(&mut self, number: u32) {
-        self.function = format!("f{number}");
+        self.function = format!("f{}_{number}", self.seed);
         self.names = 0;
-        writeln!(self.text, ".func (.param .b32 result) f{number}(.param .b64 a, .param .b64 b, .param .b32 c)\n{{").expect("text");
+        let parameters = ".param .b64 a, .param .b64 b, .param .b32 c";
+        writeln!(self.text, ".func (.param .b32 result) {}({parameters})\n{{", self.function).expect("text");
         self.text.push_str(REGISTERS);
         self.line("ld.param.b64 %out, [a];");
         self.line("ld.param.b64 %in, [b];");
@@ -143,9 +151,10 @@ impl Writer {
     }
 
     fn kernel(&mut self) {
-        self.function = "k".to_owned();
+        self.function = format!("k{}", self.seed);
         self.names = 0;
-        self.text.push_str(".visible .entry k(.param .u64 .ptr .align 4 k_0, .param .u64 .ptr .align 4 k_1, .param .u32 k_2)\n{\n");
+        let parameters = ".param .u64 .ptr .align 4 k_0, .param .u64 .ptr .align 4 k_1, .param .u32 k_2";
+        writeln!(self.text, ".visible .entry {}({parameters})\n{{", self.function).expect("text");
         self.text.push_str(REGISTERS);
         for line in [
             "ld.param.b64 %out, [k_0];",
@@ -215,7 +224,7 @@ impl Writer {
             1 => "%acc".to_owned(),
             _ => {
                 let n = self.name();
-                let kernel = self.function == "k";
+                let kernel = self.function.starts_with('k');
                 self.line(if kernel { format!("ld.param.b32 %r{n}, [k_2];") } else { format!("mov.b32 %r{n}, %acc;") });
                 format!("%r{n}")
             }
@@ -273,7 +282,7 @@ impl Writer {
             let end = self.new_label();
             self.line(format!("@%p{p} bra {end};"));
             self.tag();
-            if self.function != "k" {
+            if !self.function.starts_with('k') {
                 self.line("st.param.b32 [result], %acc;");
             }
             self.line("ret;");
@@ -327,7 +336,8 @@ impl Writer {
         if self.style.pragmas && self.random.one_in(2) {
             self.line(".pragma \"nounroll\";");
         }
-        let outside = self.open.last().map_or(self.entries[self.entries.len() - 1].1, |open| open.tag);
+        let entry = self.entries.last().map(|(_, tag)| *tag);
+        let outside = self.open.iter().map(|open| open.tag).chain(entry).collect();
         let tag = self.tag();
         self.loops.push(Tagged { function: self.function.clone(), label: header.clone(), tag, outside });
         if let Some(n) = once {
