@@ -63,7 +63,7 @@ pub struct TiedLoop {
     pub id: LoopId,
     /// What is left of it.
     pub verdict: Verdict,
-    /// The cycles that are left of it; more than one where it was inlined several times, or where ptxas put a remainder
+    /// The cycles that are left of it, by section and address; more than one where it was inlined several times, or where ptxas put a remainder
     /// beside an unrolled loop.
     pub instances: Vec<Instance>,
 }

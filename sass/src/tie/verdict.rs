@@ -140,7 +140,8 @@ impl Judge<'_, '_> {
         let called = self.calls.reached(self.function, |block| self.forest.contains(id, Block::new(block)));
         let inside: Vec<usize> = nodes.iter().copied().filter(|&node| !self.is_outside(node, id, &called)).collect();
         let cycles = self.cycles.among(&inside);
-        let instances: Vec<Instance> = cycles.iter().filter_map(|cycle| self.instance(id, cycle)).collect();
+        let mut instances: Vec<Instance> = cycles.iter().filter_map(|cycle| self.instance(id, cycle)).collect();
+        instances.sort_by(|a, b| (&a.section, &a.blocks).cmp(&(&b.section, &b.blocks)));
         let is_own = |block: Block| self.forest.innermost(block) == Some(id);
         let verdict = match instances.is_empty() {
             false => Verdict::Alive,
