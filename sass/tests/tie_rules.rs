@@ -196,6 +196,25 @@ fn what_runs_only_on_the_way_out_stands_for_that_way() {
 }
 
 #[test]
+fn one_branch_for_a_guarded_one_and_a_jump_may_have_the_line_of_either() {
+    let ptx = "\
+.visible .entry k()
+{
+A:
+    add.s32 %r1, %r1, %r2; // 4
+    @%p1 bra E; // 5
+    bra.uni A; // 6
+E:
+    ret; // 8
+}
+";
+    for line in [5, 6] {
+        let code = format!(".L_x_1:\n 4 IADD R4, R4, R5\n {line} @!P0 BRA `(.L_x_1)\n 8 EXIT");
+        assert_eq!(fates(ptx, &code, &["A"]), [(Alive, vec![1])], "line {line}");
+    }
+}
+
+#[test]
 fn a_loop_that_shares_its_header_with_the_one_around_it_is_seen() {
     // One natural loop.
     let code = "

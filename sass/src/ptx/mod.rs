@@ -62,7 +62,17 @@ pub struct PtxFunction {
     /// Its natural loops.
     pub forest: LoopForest,
     block_of: Vec<u32>,
+    predecessors: Vec<Predecessors>,
     predicates: predicates::Uses,
+}
+
+/// From where a block is entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Predecessors {
+    None,
+    One(u32),
+    /// Or by a call of the function.
+    More,
 }
 
 /// An instruction of PTX.
@@ -206,13 +216,22 @@ impl PtxFunction {
             block_of[block.statements.clone()].fill(at as u32);
         }
         let predicates = predicates::Uses::of(&body);
+        let predecessors = predecessors(&blocks);
         let scan::Body { name, is_kernel, statements, .. } = body;
-        Ok(PtxFunction { name, is_kernel, statements, blocks, forest, block_of, predicates })
+        Ok(PtxFunction { name, is_kernel, statements, blocks, forest, block_of, predecessors, predicates })
     }
 
     /// The block of a statement.
     pub fn block_of(&self, statement: usize) -> usize {
         self.block_of[statement] as usize
+    }
+
+    /// The block from which alone another one is entered.
+    pub fn only_predecessor(&self, block: usize) -> Option<usize> {
+        match self.predecessors[block] {
+            Predecessors::One(only) => Some(only as usize),
+            Predecessors::None | Predecessors::More => None,
+        }
     }
 
     /// The innermost loop around a statement.
@@ -244,6 +263,18 @@ impl PtxFunction {
     pub fn branches_on(&self, statement: usize) -> Vec<usize> {
         self.predicates.branches_on(self, statement)
     }
+}
+
+fn predecessors(blocks: &[PtxBlock]) -> Vec<Predecessors> {
+    let mut found = vec![Predecessors::None; blocks.len()];
+    found.first_mut().into_iter().for_each(|entry| *entry = Predecessors::More);
+    for (from, block) in blocks.iter().enumerate() {
+        for &to in &block.successors {
+            let from = Predecessors::One(from as u32);
+            found[to] = if found[to] == Predecessors::None || found[to] == from { from } else { Predecessors::More };
+        }
+    }
+    found
 }
 
 impl<'p> PtxLoop<'p> {

@@ -5,15 +5,18 @@
 //! | `STG`, `ATOM`, `RED`, `BAR`, `SHFL`, `…MMA`, … | a statement with a side effect, or a warp's: `st`, `atom`, `bar`, `shfl`, `mma`, … |
 //! | `LDG`, `LDS`, `LD` | `ld`, but not of parameters or constants |
 //! | `CALL` | `call`: the slow path of a division has the line of a `div` |
-//! | conditional `BRA`, `BRX` | `bra` with a guard, `brx` |
+//! | conditional `BRA`, `BRX` | `bra`, `brx`; of a `bra` without a guard, only the second of a pair |
 //! | what decides a uniform branch | anything that decides a `bra` ([`super::uniform`]) |
 //!
-//! No landmarks: branches without a condition, in the machine code or in the PTX (the jump that ends a block stands under
-//! a predicate in another one where ptxas merged the two), `EXIT`, arithmetic, constants, convergence barriers.
+//! No landmarks: branches without a condition, `EXIT`, arithmetic, constants, convergence barriers.
+//!
+//! A pair like `@%p1 bra A; bra.uni B;` becomes one conditional branch, which may have the line of either: both are the
+//! decision of the first. Any other jump without a guard is none: where the block behind an exit has been merged into
+//! the loop, under predicates, the branch that leaves has the line of that block's jump.
 
 use super::graph::Code;
 use super::uniform;
-use crate::{Flow, Instruction, PtxModule, Statement};
+use crate::{Flow, Instruction, PtxFunction, PtxModule, Statement};
 
 /// An instruction that ptxas leaves in its loop.
 #[derive(Clone, Debug)]
@@ -65,22 +68,41 @@ fn landmark<'m>(
     instruction: &'m Instruction,
 ) -> Option<Landmark<'m>> {
     let id = ptx.at_line(instruction.ptx_line?)?;
-    let kind = kind(instruction, ptx.statement(id))?;
     let (function, statement) = (id.function as usize, id.statement as usize);
-    let blocks = vec![ptx.functions()[function].block_of(statement)];
-    Some(Landmark { kind, section: code.section(node), instruction, function, statement, blocks, node })
+    let (kind, block) = match decides(instruction) {
+        true => (LandmarkKind::Branch, decision(&ptx.functions()[function], statement)?),
+        false => (kind(instruction, ptx.statement(id))?, ptx.functions()[function].block_of(statement)),
+    };
+    Some(Landmark { kind, section: code.section(node), instruction, function, statement, blocks: vec![block], node })
 }
 
-fn kind(instruction: &Instruction, statement: &Statement) -> Option<LandmarkKind> {
-    let is_branch = match &instruction.flow {
+/// Does the instruction decide where control goes?
+fn decides(instruction: &Instruction) -> bool {
+    match &instruction.flow {
         Flow::Jump { conditional, .. } => *conditional,
         Flow::IndirectJump { .. } => true,
         _ => false,
-    };
-    if is_branch {
-        let decides = statement.mnemonic() == "brx" || statement.mnemonic() == "bra" && statement.guard.is_some();
-        return decides.then_some(LandmarkKind::Branch);
     }
+}
+
+/// The block whose branch decides what a branch of machine code made from `statement` decides. A jump that always
+/// happens decides nothing, unless it is the second of a pair.
+fn decision(function: &PtxFunction, statement: usize) -> Option<usize> {
+    let block = function.block_of(statement);
+    let is_guarded = |statement: &Statement| statement.mnemonic() == "bra" && statement.guard.is_some();
+    match &function.statements[statement] {
+        brx if brx.mnemonic() == "brx" => Some(block),
+        branch if is_guarded(branch) => Some(block),
+        jump if jump.mnemonic() == "bra" && function.blocks[block].statements.len() == 1 => {
+            let before = function.only_predecessor(block).filter(|&before| before + 1 == block)?;
+            let last = function.statements[function.blocks[before].statements.clone()].last();
+            last.is_some_and(is_guarded).then_some(before)
+        }
+        _ => None,
+    }
+}
+
+fn kind(instruction: &Instruction, statement: &Statement) -> Option<LandmarkKind> {
     match instruction.mnemonic() {
         "CALL" => (statement.mnemonic() == "call").then_some(LandmarkKind::Effect),
         "LD" | "LDG" | "LDS" => is_load(statement).then_some(LandmarkKind::Load),

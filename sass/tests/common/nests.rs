@@ -292,7 +292,24 @@ impl Writer {
         let level = self.open.len() - 1 - self.random.below(self.open.len() as u32) as usize;
         let open = &self.open[level];
         let to = if self.random.one_in(2) { open.exit.clone() } else { open.next.clone() };
-        self.line(format!("@%p{p} bra {to};"));
+        self.branch(p, &to);
+    }
+
+    /// A branch, as compilers write it: alone, or with a jump past it.
+    fn branch(&mut self, p: u32, to: &str) {
+        let on = self.new_label();
+        match self.random.below(3) {
+            0 => {
+                self.line(format!("@%p{p} bra {to};"));
+                self.line(format!("bra.uni {on};"));
+            }
+            1 => {
+                self.line(format!("@!%p{p} bra {on};"));
+                self.line(format!("bra.uni {to};"));
+            }
+            _ => self.line(format!("@%p{p} bra {to};")),
+        }
+        self.label(&on);
     }
 
     fn collective(&mut self) {
@@ -357,7 +374,7 @@ impl Writer {
             self.line(format!("bra.uni {header};"));
         } else if self.random.one_in(4) {
             let p = self.condition();
-            self.line(format!("@%p{p} bra {header};"));
+            self.branch(p, &header);
         } else {
             self.test(counter, &bound, "lt", &header);
         }
@@ -378,6 +395,6 @@ impl Writer {
     fn test(&mut self, counter: u32, bound: &str, comparison: &str, to: &str) {
         let n = self.name();
         self.line(format!("setp.{comparison}.s32 %p{n}, %r{counter}, {bound};"));
-        self.line(format!("@%p{n} bra {to};"));
+        self.branch(n, to);
     }
 }
