@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use sass::{AssembleOptions, Nvdisasm, Program, Ptxas, PtxModule, Witness, one_statement_a_line, split, tie};
+use sass::{AssembleOptions, Nvdisasm, Program, PtxModule, Ptxas, Witness, one_statement_a_line, split, tie};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -23,7 +23,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let pragma = if found.nounroll() { ", nounroll" } else { "" };
             let (copies, instances) = (tied.copies(), tied.instances.len());
             let name = &kernel.name;
-            println!("{name} {} {label}{pragma}: {:?}, {copies} copies, {instances} instances", function.name, tied.verdict);
+            println!(
+                "{name} {} {label}{pragma}: {:?}, {copies} copies, {instances} instances",
+                function.name, tied.verdict
+            );
         }
     }
     Ok(())

@@ -7,6 +7,9 @@
 //!      figures, notes                         call graph    counts, dumps
 //! ```
 //!
+//! [`Witness`] does the first three steps with the PTX line of every instruction, and [`tie`] tells from that what became
+//! of every loop of the PTX ([`PtxModule`]): alive, gone or not proved, and in how many copies.
+//!
 //! [`Ptxas`] and [`Nvdisasm`] run NVIDIA's programs; everything after them is plain text work, so that a kernel kept as
 //! disassembled text is analysed on a machine without CUDA ([`Module::parse`]).
 //!
@@ -63,8 +66,8 @@ pub use loops::Loop;
 pub use messages::{Message, Severity};
 pub use nvdisasm::Nvdisasm;
 pub use ptx::{
-    Location, PtxBlock, PtxError, PtxFunction, PtxLoop, PtxModule, SplitPtx, Statement, StatementId, one_statement_a_line,
-    split,
+    Location, PtxBlock, PtxError, PtxFunction, PtxLoop, PtxModule, SplitPtx, Statement, StatementId,
+    one_statement_a_line, split,
 };
 pub use ptxas::{AssembleOptions, Cubin, Ptx, Ptxas};
 pub use report::{Counts, Extra, KernelReport, Report};

@@ -120,7 +120,9 @@ fn loops_are_those_of_nvdisasm_s_graph() {
 #[test]
 fn loops_of_random_nests_are_those_of_nvdisasm_s_graph() {
     let (mut compared, mut moved) = (0, 0);
-    for (seed, arch) in [3, 4, 12, 18, 26].into_iter().flat_map(|seed| ["sm_80", "sm_90", "sm_120a"].map(|arch| (seed, arch))) {
+    for (seed, arch) in
+        [3, 4, 12, 18, 26].into_iter().flat_map(|seed| ["sm_80", "sm_90", "sm_120a"].map(|arch| (seed, arch)))
+    {
         let nest = nest(seed, Style { pragmas: seed % 2 == 0, size: 20 + 4 * seed as u32 });
         let ptx = format!("{HEADER}{}", nest.text);
         let cubin = common::ptxas().assemble(&ptx, arch, &AssembleOptions::default()).expect("assembled");

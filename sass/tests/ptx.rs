@@ -39,14 +39,7 @@ fn functions_are_found_among_declarations() {
 fn control_goes_where_branches_and_tables_say() {
     let text = ".entry k()\n{\n.reg .pred p;\n@p bra A;\n@!p ret;\nT: .branchtargets A, B,\n C;\nbrx.idx r, T;\n\
                 A: add;\nB: call.uni f, ();\n@p trap;\nC:\nD: bra.uni C;\n}\n";
-    let expected = [
-        (4, vec![3, 1]),
-        (5, vec![2]),
-        (8, vec![3, 4, 6]),
-        (9, vec![4]),
-        (10, vec![5]),
-        (13, vec![6]),
-    ];
+    let expected = [(4, vec![3, 1]), (5, vec![2]), (8, vec![3, 4, 6]), (9, vec![4]), (10, vec![5]), (13, vec![6])];
     let found = blocks(text);
     assert_eq!(found.len(), 6, "{found:?}");
     assert_eq!(found[0], expected[0]);
@@ -120,7 +113,8 @@ fn inline_assembly_is_put_one_instruction_a_line_and_stays_the_same_code() {
     let (ours, theirs) = (parse(&lines), parse(&text));
     let statements = |module: &PtxModule| module.functions().iter().map(|f| f.statements.len()).collect::<Vec<_>>();
     assert_eq!(statements(&ours), statements(&theirs));
-    let assemble = |text: &str| common::ptxas().assemble(text, "sm_90", &sass::AssembleOptions::default()).expect("assembled");
+    let assemble =
+        |text: &str| common::ptxas().assemble(text, "sm_90", &sass::AssembleOptions::default()).expect("assembled");
     let differs = sass::same_code(&assemble(&text).image, &assemble(&lines).image);
     assert_eq!(differs, Ok(vec![]));
 }

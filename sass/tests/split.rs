@@ -26,3 +26,32 @@ fn the_code_is_what_the_compiler_prints_without_debug_information() {
         }
     }
 }
+
+#[test]
+fn one_instruction_a_line_and_no_debug_information_can_be_had_in_either_order() {
+    for name in ["nounroll-llc", "nounroll-nvvm"] {
+        let text = fs::read_to_string(common::data("split").join(format!("{name}.lines.ptx"))).expect("the file");
+        let split_first = split(&text).code;
+        assert_eq!(one_statement_a_line(&split_first), split(&one_statement_a_line(&text)).code, "{name}");
+    }
+}
+
+/// The source line of a loop's branch back, by both compilers; libNVVM keeps the calls through which code was inlined.
+#[test]
+fn statements_have_the_locations_that_were_in_force() {
+    for (name, calls) in [("nounroll-llc", false), ("nounroll-nvvm", true)] {
+        let (_, split) = pair(name);
+        let ptx = PtxModule::parse(&split.code).expect("PTX");
+        let kernel = ptx.function("taps_rolled").expect("the kernel");
+        let [only] = kernel.loops().collect::<Vec<_>>()[..] else { panic!("{name}: one loop") };
+        let locations: Vec<_> = only.lines().filter_map(|line| split.location(line)).collect();
+        assert_eq!(locations.len(), only.lines().count(), "{name}: every statement has one");
+        let file = |location: &sass::Location| split.file(location.file).expect("a file").to_owned();
+        let own = locations.iter().flat_map(|location| location.frames()).filter(|f| file(f).ends_with("/taps.rs"));
+        assert!(own.map(|frame| frame.line).any(|line| line == 29), "{name}: `while` stands on line 29");
+        let inlined = locations.iter().filter(|location| location.inlined_at.is_some()).count();
+        assert_eq!(inlined > 0, calls, "{name}");
+        let names = locations.iter().filter_map(|location| split.name(location.function.as_deref()?));
+        assert_eq!(names.count(), inlined, "{name}: each inlined function has a name");
+    }
+}

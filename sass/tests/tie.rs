@@ -4,9 +4,7 @@ mod common;
 
 use std::fs;
 
-use sass::{
-    AssembleOptions, Error, Program, PtxModule, Verdict, Witness, one_statement_a_line, same_code, split, tie,
-};
+use sass::{AssembleOptions, Error, Program, PtxModule, Verdict, Witness, one_statement_a_line, same_code, split, tie};
 
 const ARCHS: [&str; 3] = ["sm_80", "sm_90", "sm_120a"];
 
@@ -80,9 +78,13 @@ fn every_loop_that_must_stay_is_there() {
         let ptx = PtxModule::parse(&text).expect("PTX");
         let module = witness(&text, arch).module;
         let tied = tie(&ptx, &Program::of(&module));
-        let loops = tied.iter().flat_map(|kernel| &kernel.loops).filter(|tied| tied.ptx_function(&ptx).get(tied.id).nounroll());
+        let loops =
+            tied.iter().flat_map(|kernel| &kernel.loops).filter(|tied| tied.ptx_function(&ptx).get(tied.id).nounroll());
         let fates: Vec<(Verdict, u32)> = loops.map(|tied| (tied.verdict, tied.copies())).collect();
-        assert!(fates.len() >= 15 && fates.iter().all(|fate| *fate == (Verdict::Alive, 1)), "{file}, {arch}: {fates:?}");
+        assert!(
+            fates.len() >= 15 && fates.iter().all(|fate| *fate == (Verdict::Alive, 1)),
+            "{file}, {arch}: {fates:?}"
+        );
     }
 }
 

@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn text_in_order_is_left_alone() {
-        for text in ["", "a;\n\tb;\n", "{ .reg .b32 tmp; mov.b64 {tmp, %r1}, %rd1; }\n", "L: a; // b; c;\n", "a /*;*/;"] {
+        for text in ["", "a;\n\tb;\n", "{ .reg .b32 tmp; mov.b64 {tmp, %r1}, %rd1; }\n", "L: a; // b; c;\n", "a /*;*/;"]
+        {
             assert!(matches!(one_statement_a_line(text), Cow::Borrowed(_)), "{text}");
         }
     }

@@ -289,9 +289,9 @@ impl<'t> Pieces<'t> {
 
     /// How long the statement or directive at hand is, without what ends it, and how long that is.
     fn statement_length(&self) -> (usize, usize, bool) {
-        let ends_with_line = LINE_DIRECTIVES.iter().any(|word| {
-            self.rest.strip_prefix(word).is_some_and(|rest| rest.starts_with(|c: char| c.is_whitespace()))
-        });
+        let ends_with_line = LINE_DIRECTIVES
+            .iter()
+            .any(|word| self.rest.strip_prefix(word).is_some_and(|rest| rest.starts_with(|c: char| c.is_whitespace())));
         let is_function = |text: &str| text.contains(".func") || text.contains(".entry");
         let mut at = 0;
         while let Some(&byte) = self.rest.as_bytes().get(at) {
@@ -303,7 +303,11 @@ impl<'t> Pieces<'t> {
                 b'"' => at += string_length(&self.rest[at..]),
                 b'/' if comment_length(&self.rest[at..]) > 0 => {
                     let skipped = comment_length(&self.rest[at..]);
-                    at += if ends_with_line { skipped.min(self.rest[at..].find('\n').unwrap_or(skipped)) } else { skipped };
+                    at += if ends_with_line {
+                        skipped.min(self.rest[at..].find('\n').unwrap_or(skipped))
+                    } else {
+                        skipped
+                    };
                 }
                 _ => at += 1,
             }

@@ -50,12 +50,7 @@ impl<'m> Code<'m> {
         code
     }
 
-    fn add(
-        &mut self,
-        function: &Function<'m>,
-        block: usize,
-        known: &mut HashMap<(&'m str, u64), usize>,
-    ) -> usize {
+    fn add(&mut self, function: &Function<'m>, block: usize, known: &mut HashMap<(&'m str, u64), usize>) -> usize {
         let (section, code) = (function.section.name.as_str(), function.code(block));
         let start = code[0].address;
         *known.entry((section, start)).or_insert_with(|| {
@@ -136,7 +131,10 @@ impl<'m> Code<'m> {
 
     /// Every instruction with its block.
     pub(super) fn instructions(&self) -> impl Iterator<Item = (usize, &'m Instruction)> {
-        self.blocks.iter().enumerate().flat_map(|(at, node)| node.code.iter().map(move |&instruction| (at, instruction)))
+        self.blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(at, node)| node.code.iter().map(move |&instruction| (at, instruction)))
     }
 }
 

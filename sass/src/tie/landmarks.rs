@@ -61,12 +61,7 @@ pub(super) fn of<'m>(ptx: &PtxModule, code: &Code<'m>) -> Vec<Landmark<'m>> {
     found
 }
 
-fn landmark<'m>(
-    ptx: &PtxModule,
-    code: &Code<'m>,
-    node: usize,
-    instruction: &'m Instruction,
-) -> Option<Landmark<'m>> {
+fn landmark<'m>(ptx: &PtxModule, code: &Code<'m>, node: usize, instruction: &'m Instruction) -> Option<Landmark<'m>> {
     let id = ptx.at_line(instruction.ptx_line?)?;
     let (function, statement) = (id.function as usize, id.statement as usize);
     let (kind, block) = match decides(instruction) {
@@ -113,17 +108,64 @@ fn kind(instruction: &Instruction, statement: &Statement) -> Option<LandmarkKind
 /// Does the instruction do something that can neither be left out nor done elsewhere?
 fn acts(mnemonic: &str) -> bool {
     const EFFECTS: [&str; 28] = [
-        "ST", "STG", "STS", "STAS", "STSM", "ATOM", "ATOMG", "ATOMS", "RED", "REDG", "REDAS", "REDUX", "CREDUX", "BAR",
-        "SHFL", "VOTE", "MATCH", "LDSM", "LDGSTS", "LDGDEPBAR", "DEPBAR", "MEMBAR", "FENCE", "SYNCS", "NANOSLEEP", "SUST",
-        "UBLKCP", "UBLKRED",
+        "ST",
+        "STG",
+        "STS",
+        "STAS",
+        "STSM",
+        "ATOM",
+        "ATOMG",
+        "ATOMS",
+        "RED",
+        "REDG",
+        "REDAS",
+        "REDUX",
+        "CREDUX",
+        "BAR",
+        "SHFL",
+        "VOTE",
+        "MATCH",
+        "LDSM",
+        "LDGSTS",
+        "LDGDEPBAR",
+        "DEPBAR",
+        "MEMBAR",
+        "FENCE",
+        "SYNCS",
+        "NANOSLEEP",
+        "SUST",
+        "UBLKCP",
+        "UBLKRED",
     ];
     EFFECTS.contains(&mnemonic) || mnemonic.ends_with("MMA") || mnemonic.starts_with("UTMA")
 }
 
 fn has_effect(statement: &Statement) -> bool {
     const EFFECTS: [&str; 24] = [
-        "st", "atom", "red", "bar", "barrier", "shfl", "vote", "activemask", "mma", "wmma", "wgmma", "tcgen05", "ldmatrix",
-        "stmatrix", "cp", "mbarrier", "fence", "membar", "match", "redux", "nanosleep", "sust", "multimem", "discard",
+        "st",
+        "atom",
+        "red",
+        "bar",
+        "barrier",
+        "shfl",
+        "vote",
+        "activemask",
+        "mma",
+        "wmma",
+        "wgmma",
+        "tcgen05",
+        "ldmatrix",
+        "stmatrix",
+        "cp",
+        "mbarrier",
+        "fence",
+        "membar",
+        "match",
+        "redux",
+        "nanosleep",
+        "sust",
+        "multimem",
+        "discard",
     ];
     EFFECTS.contains(&statement.mnemonic())
 }

@@ -13,9 +13,10 @@ use crate::{Flow, Instruction, Predicate, PtxModule};
 /// Is it a conditional branch on a uniform predicate, or one marked as uniform?
 pub(super) fn is_uniform_branch(instruction: &Instruction) -> bool {
     let is_branch = matches!(instruction.flow, Flow::Jump { conditional: true, .. });
-    is_branch && instruction.mnemonic() == "BRA" && condition(instruction).is_some_and(|register| {
-        register.starts_with("UP") || instruction.opcode.split('.').any(|part| part == "U")
-    })
+    is_branch
+        && instruction.mnemonic() == "BRA"
+        && condition(instruction)
+            .is_some_and(|register| register.starts_with("UP") || instruction.opcode.split('.').any(|part| part == "U"))
 }
 
 /// The predicate register that decides a branch.

@@ -113,8 +113,11 @@ impl Judge<'_, '_> {
     fn shared_out(&self, around: Option<LoopId>, cycles: Vec<Vec<usize>>) -> HashMap<LoopId, Vec<usize>> {
         let mut nodes_of: HashMap<LoopId, Vec<usize>> = HashMap::new();
         for cycle in cycles {
-            let loops: HashSet<LoopId> =
-                cycle.iter().flat_map(|&node| self.blocks_at(node)).filter_map(|block| self.below(around, block)).collect();
+            let loops: HashSet<LoopId> = cycle
+                .iter()
+                .flat_map(|&node| self.blocks_at(node))
+                .filter_map(|block| self.below(around, block))
+                .collect();
             loops.into_iter().for_each(|id| nodes_of.entry(id).or_default().extend(&cycle));
         }
         nodes_of
