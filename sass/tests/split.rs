@@ -49,6 +49,8 @@ fn statements_have_the_locations_that_were_in_force() {
         let file = |location: &sass::Location| split.file(location.file).expect("a file").to_owned();
         let own = locations.iter().flat_map(|location| location.frames()).filter(|f| file(f).ends_with("/taps.rs"));
         assert!(own.map(|frame| frame.line).any(|line| line == 29), "{name}: `while` stands on line 29");
+        let locations = kernel.statements.iter().filter_map(|statement| split.location(statement.line));
+        let locations: Vec<_> = locations.collect();
         let inlined = locations.iter().filter(|location| location.inlined_at.is_some()).count();
         assert_eq!(inlined > 0, calls, "{name}");
         let names = locations.iter().filter_map(|location| split.name(location.function.as_deref()?));
