@@ -281,7 +281,7 @@ fn a_barrier_brought_back_in_another_register_leads_nowhere_else() {
 
 #[test]
 fn every_way_out_of_a_warp_s_convergence_is_followed() {
-    let jumps_back = |jump: &str| counts(&one(&format!("k:\n .L_x_1:\n NOP\n {jump}\n EXIT"))).loops;
+    let jumps_back = |jump: &str| counts(&one(&format!("k:\n NOP\n .L_x_1:\n NOP\n {jump}\n EXIT"))).loops;
     for jump in [
         "@P0 BRA `(.L_x_1)",
         "BRA P0, `(.L_x_1)",
@@ -294,7 +294,7 @@ fn every_way_out_of_a_warp_s_convergence_is_followed() {
         "BRXU UR4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
         "JMX R4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
         "JMXU UR4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
-        "JMP 0x0",
+        "JMP 0x10",
         "CALL.REL.NOINC `(.L_x_1)",
     ] {
         assert_eq!(jumps_back(jump), 1, "{jump}");
