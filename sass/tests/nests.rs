@@ -17,7 +17,7 @@ use std::ops::AddAssign;
 use std::thread;
 
 use common::nests::{HEADER, Nest, Style, Tagged, nest};
-use sass::{AssembleOptions, Function, Instruction, Program, PtxModule, TiedKernel, Verdict, Witness, tie};
+use sass::{AssembleOptions, EdgeKind, Function, Instruction, Program, PtxModule, TiedKernel, Verdict, Witness, tie};
 
 /// What was seen.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -99,7 +99,7 @@ fn judge(nest: &Nest, ptx: &PtxModule, program: &Program<'_>, tied: &TiedKernel<
         let is_alive = found.verdict == Verdict::Alive;
         tally.second_misses += usize::from(is_alive && !by_second);
         tally.second_finds_more += usize::from(!is_alive && by_second);
-        if is_alive != alive && found.verdict != Verdict::NotProved {
+        if is_alive != alive && (alive || is_alive) || by_second && !is_alive {
             println!("{place}: {:?}, by tags {alive}, by the second method {by_second}", found.verdict);
         }
     }
@@ -113,7 +113,9 @@ struct Truth {
 
 /// A block.
 struct Tags {
-    all: BTreeSet<u32>,
+    /// With where control goes from there: a store under the predicate of the branch that ends the block runs only where
+    /// that is taken, or only where it is not.
+    all: Vec<(u32, Vec<usize>)>,
     /// Those that whoever goes through the block stores.
     always: BTreeSet<u32>,
     next: Vec<usize>,
@@ -131,7 +133,7 @@ impl Truth {
             let code = || function.code(block).iter().filter_map(|i| Some((i, offset(i)? as u32)));
             let always = code().filter(|(i, _)| i.predicate.is_none());
             Tags {
-                all: code().map(|(_, tag)| tag).collect(),
+                all: code().map(|(i, tag)| (tag, ways_on(function, block, i))).collect(),
                 always: always.map(|(_, tag)| tag).collect(),
                 next: function.graph.blocks[block].edges.iter().map(|edge| edge.to).collect(),
             }
@@ -144,9 +146,12 @@ impl Truth {
     fn is_alive(&self, tagged: &Tagged) -> bool {
         self.functions.iter().any(|blocks| {
             let is_open = |block: usize| tagged.outside.iter().all(|tag| !blocks[block].always.contains(tag));
-            let tagged = (0..blocks.len()).filter(|&block| is_open(block) && blocks[block].all.contains(&tagged.tag));
-            tagged.into_iter().any(|start| {
-                let (mut seen, mut pending) = (BTreeSet::new(), blocks[start].next.clone());
+            let starts = (0..blocks.len()).filter(|&block| is_open(block)).flat_map(|block| {
+                let own = blocks[block].all.iter().filter(|(tag, _)| *tag == tagged.tag);
+                own.map(move |(_, next)| (block, next.clone()))
+            });
+            starts.into_iter().any(|(start, next)| {
+                let (mut seen, mut pending) = (BTreeSet::new(), next);
                 while let Some(block) = pending.pop() {
                     if is_open(block) && seen.insert(block) {
                         pending.extend(&blocks[block].next);
@@ -156,6 +161,14 @@ impl Truth {
             })
         })
     }
+}
+
+/// The blocks that may follow where an instruction of a block has run.
+fn ways_on(function: &Function<'_>, block: usize, instruction: &Instruction) -> Vec<usize> {
+    let last = function.code(block).last().and_then(|last| last.predicate.as_ref());
+    let same = instruction.predicate.as_ref().zip(last).filter(|(own, last)| own.register == last.register);
+    let fits = |kind: EdgeKind| same.is_none_or(|(own, last)| (own == last) == (kind != EdgeKind::Next));
+    function.graph.blocks[block].edges.iter().filter(|edge| fits(edge.kind)).map(|edge| edge.to).collect()
 }
 
 /// The offset of a volatile store: `0x10008` in `STG.E.STRONG.SYS desc[UR4][R2.64+0x10008], R5`.
@@ -181,7 +194,11 @@ fn second_method(ptx: &PtxModule, tied: &TiedKernel<'_>, functions: &[&Function<
     for (function, natural) in functions.iter().flat_map(|function| function.loops.iter().map(move |l| (function, l))) {
         let section = function.section.name.as_str();
         let mut chains: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
-        for instruction in &natural.instructions {
+        let code = natural.blocks.iter().flat_map(|&block| function.code(block).iter().map(move |i| (block, i)));
+        // What runs only on the way out is not in it.
+        let stays =
+            |block: usize, i: &Instruction| ways_on(function, block, i).iter().any(|b| natural.blocks.contains(b));
+        for (_, instruction) in code.filter(|&(block, i)| stays(block, i)) {
             for &(function, block) in at.get(&(section, instruction.address)).into_iter().flatten() {
                 chains.entry(function).or_default().push(chain(ptx, function, block));
             }
