@@ -17,7 +17,8 @@
 //! loop that was removed stays behind in the loop around it. No dominators are needed, so that irreducible code does no
 //! harm. Functions called from a loop, in the end, are inside it, whether ptxas inlined them or not.
 //!
-//! **When it is wrong.** On 20,000 loops of random kernels it never was (`tests/nests.rs` holds it to that). A loop whose
+//! **When it is wrong.** Of 36,000 loops of random kernels none was falsely alive or gone (`tests/nests.rs` holds it to
+//! that); 3 in 100 were not proved, each of them gone. A loop whose
 //! own body has no landmark but a branch that ptxas turned into a uniform one on several definitions is not proved. The
 //! number of copies is that of the rarest landmark that is no branch: where ptxas merges accesses of several copies in
 //! a wider one, it is too low.
