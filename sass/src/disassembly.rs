@@ -22,7 +22,8 @@
 //! a section of its own instead, and its plain name. `.type … @function` tells a function's label from a jump's.
 //!
 //! A source line holds from its record to the next one; it ends at a function's label, because a helper has no records
-//! and would inherit the line of whatever happens to stand before it.
+//! and would inherit the line of whatever happens to stand before it. Records of the file `.nv_debug_ptx_txt`, which
+//! `-gp` prints, are lines of the PTX text instead.
 //!
 //! Directives that say nothing about control flow are passed over. Anything else that is not in this form is an error
 //! that names the line: a count from misread text would be worse than none.
@@ -92,7 +93,7 @@ pub struct ParseError {
 }
 
 impl Module {
-    /// Reads what `nvdisasm -c` prints, with or without `-g` or `-gi`.
+    /// Reads what `nvdisasm -c` prints, with or without `-g`, `-gi` or `-gp`.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let mut parser = Parser::default();
         let mut last = 0;
@@ -213,7 +214,8 @@ impl Parser {
             open.directive(line);
             return Ok(());
         }
-        let instruction = parse_instruction(line, self.sources.current())?;
+        let (source, ptx_line) = (self.sources.current(), self.sources.ptx_line);
+        let instruction = Unlinked { source, ptx_line, ..parse_instruction(line)? };
         open.instruction(number, instruction)
     }
 
@@ -297,16 +299,27 @@ impl OpenSection {
     }
 }
 
-/// What is called and returns is a function, with a symbol or without.
+/// What is called and returns is a function, with a symbol or without. A jump that is written as a call may lead to a
+/// return, too, that of the function around it; but a call is told where to come back to.
 fn add_nameless_functions(symbols: &mut Vec<Symbol>, instructions: &[Instruction]) {
     let mut known: HashSet<u64> = symbols.iter().map(|symbol| symbol.address).collect();
-    for instruction in instructions {
+    for (at, instruction) in instructions.iter().enumerate() {
         let Flow::Call { callee: Callee::Known(Place::Address(to)), .. } = instruction.flow else { continue };
-        if !known.contains(&to) && reaches_return(to, instructions, &known) {
+        let is_new = !known.contains(&to) && knows_the_way_back(at, instructions);
+        if is_new && reaches_return(to, instructions, &known) {
             known.insert(to);
             symbols.push(Symbol::new(false, format!("function_at_0x{to:x}"), to));
         }
     }
+}
+
+/// Is the address behind a call put into a register before it? ptxas does so right before, or a few instructions up.
+fn knows_the_way_back(call: usize, instructions: &[Instruction]) -> bool {
+    const FEW: usize = 128;
+    let Some(next) = instructions.get(call + 1) else { return false };
+    let way_back = format!("0x{:x}", next.address);
+    let before = &instructions[call.saturating_sub(FEW)..call];
+    before.iter().any(|instruction| instruction.operands.last() == Some(&way_back))
 }
 
 /// Can the code at an address return, without what other functions do?
@@ -353,7 +366,7 @@ fn check_targets(instruction: Instruction, addresses: &HashSet<u64>) -> Result<I
 }
 
 /// Reads `/*0230*/  @!P0 BRA P1, `(.L_x_42) ;`.
-fn parse_instruction(line: &str, source: Option<Source>) -> Result<Unlinked, String> {
+fn parse_instruction(line: &str) -> Result<Unlinked, String> {
     let (address, rest) = line
         .strip_prefix("/*")
         .and_then(|rest| rest.split_once("*/"))
@@ -373,7 +386,8 @@ fn parse_instruction(line: &str, source: Option<Source>) -> Result<Unlinked, Str
     if !is_opcode(opcode) {
         return Err(format!("`{opcode}` is not an opcode"));
     }
-    Ok(Unlinked { address, predicate, opcode: opcode.to_owned(), operands: split_operands(operands), table, source })
+    let (opcode, operands) = (opcode.to_owned(), split_operands(operands));
+    Ok(Unlinked { address, predicate, opcode, operands, table, source: None, ptx_line: None })
 }
 
 /// Takes `(*"BRANCH_TARGETS .L_x_1,.L_x_2"*)` out of an instruction. Other notes are of no use here.
@@ -405,6 +419,9 @@ fn split_operands(text: &str) -> Vec<String> {
     parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
+/// What nvdisasm calls the PTX text.
+const PTX_TEXT: &str = ".nv_debug_ptx_txt";
+
 /// The source line of the instructions to come.
 #[derive(Default)]
 struct Sources {
@@ -414,6 +431,8 @@ struct Sources {
     /// The caller that the last record spoke of, until the record of that caller comes.
     inlined_at: Option<Frame>,
     current: Option<Source>,
+    /// The line of the PTX text, which is no source.
+    ptx_line: Option<u32>,
 }
 
 impl Sources {
@@ -424,6 +443,10 @@ impl Sources {
             None => (record, None),
         };
         let frame = self.frame(place)?;
+        if &*frame.file == PTX_TEXT {
+            self.ptx_line = Some(frame.line);
+            return Ok(());
+        }
         if self.inlined_at.take().is_none_or(|expected| expected != frame) {
             self.frames.clear();
         }
@@ -454,6 +477,7 @@ impl Sources {
         self.frames.clear();
         self.inlined_at = None;
         self.current = None;
+        self.ptx_line = None;
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-use crate::{Message, ParseError};
+use crate::{ImageError, Message, ParseError, PtxError};
 
 /// Why there is no cubin, no disassembly or no report.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +92,26 @@ pub enum Error {
     /// nvdisasm's text is not in the form known here.
     #[error(transparent)]
     Parse(#[from] ParseError),
+    /// The PTX is not in the form known here.
+    #[error(transparent)]
+    Ptx(#[from] PtxError),
+    /// The cubin is not an ELF file as known here.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// A witness is assembled from the code alone.
+    #[error("the PTX has source locations of its own (line {line}): split it before a witness is assembled")]
+    HasLocations {
+        /// The first line with one.
+        line: usize,
+    },
+    /// Line information changed the machine code, so that the witness says nothing about what is shipped.
+    #[error("assembled with line information, ptxas writes other code for {arch}: {} differ", .sections.join(", "))]
+    WitnessDiffers {
+        /// What it was assembled for.
+        arch: String,
+        /// The sections that differ.
+        sections: Vec<String>,
+    },
     /// The cubin holds a kernel of which ptxas gave no figures.
     #[error("ptxas reported no registers for the kernel `{kernel}`: this release of ptxas is not understood")]
     NoFigures {

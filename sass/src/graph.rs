@@ -256,12 +256,13 @@ impl Walk<'_> {
         next.map(|next| (next, EdgeKind::Returned)).into_iter().collect()
     }
 
-    /// Threads meet right behind the `BSYNC`, where control goes on anyway. Should ptxas ever put the meeting point
-    /// elsewhere, every point of that barrier register is taken to follow.
+    /// Threads meet right behind the `BSYNC`, where control goes on anyway. The register at hand need not be the one
+    /// that was armed with that place: ptxas saves barriers with `BMOV` and brings them back in other registers. Should
+    /// it ever put a meeting point elsewhere, every point of that barrier register is taken to follow.
     fn meet(&self, at: usize, barrier: &str) -> Vec<Step> {
         let Some(points) = self.layout.meeting_points.get(barrier) else { return vec![] };
-        let code = &self.layout.section.instructions;
-        if code.get(at + 1).is_some_and(|next| points.contains(&next.address)) {
+        let next = self.layout.section.instructions.get(at + 1).map(|next| next.address);
+        if next.is_some_and(|next| self.layout.meeting_points.values().any(|points| points.contains(&next))) {
             return vec![];
         }
         points.iter().filter_map(|&point| self.layout.section.index_of(point)).map(|to| (to, EdgeKind::Jump)).collect()

@@ -16,7 +16,8 @@
 //!   only what the address is relative to;
 //! - `BPT.TRAP` ends the kernel. ptxas often puts nothing but padding behind it;
 //! - `BSSY Bn, label` arms a convergence barrier, `BSYNC Bn` waits at it. ptxas puts the label right behind the
-//!   `BSYNC`, so that waiting is going on; `BREAK` takes threads out of the barrier and goes on as well;
+//!   `BSYNC`, so that waiting is going on; `BREAK` takes threads out of the barrier and goes on as well, `BMOV` saves it
+//!   or brings it back, perhaps as another `Bn`, and `YIELD` lets other threads of the warp run first;
 //! - `WARPSYNC.COLLECTIVE` gathers threads and names the place right behind its `ENDCOLLECTIVE`;
 //! - every other instruction goes on.
 
@@ -178,6 +179,8 @@ pub struct Instruction {
     pub flow: Flow,
     /// Where it comes from, where line information was kept.
     pub source: Option<Source>,
+    /// The line of the PTX text that it was made from, in a [`crate::Witness`].
+    pub ptx_line: Option<u32>,
 }
 
 impl Instruction {
@@ -213,6 +216,7 @@ pub(crate) struct Unlinked {
     /// The targets of an indirect jump.
     pub(crate) table: Option<Vec<String>>,
     pub(crate) source: Option<Source>,
+    pub(crate) ptx_line: Option<u32>,
 }
 
 /// What [`Unlinked::link`] asks for a label's address. An error means that there must be one.
@@ -224,12 +228,9 @@ impl Unlinked {
     /// # Errors
     /// One sentence, where an operand that must be there is missing or a label is unknown.
     pub(crate) fn link(self, resolve: &Resolve<'_>) -> Result<Instruction, String> {
-        let flow = match &self.predicate {
-            Some(predicate) if predicate.never_holds() => Flow::Next,
-            _ => self.flow(resolve)?,
-        };
-        let Unlinked { address, predicate, opcode, operands, source, .. } = self;
-        Ok(Instruction { address, predicate, opcode, operands, flow, source })
+        let flow = if self.never_happens() { Flow::Next } else { self.flow(resolve)? };
+        let Unlinked { address, predicate, opcode, operands, source, ptx_line, .. } = self;
+        Ok(Instruction { address, predicate, opcode, operands, flow, source, ptx_line })
     }
 
     fn flow(&self, resolve: &Resolve<'_>) -> Result<Flow, String> {
@@ -252,6 +253,14 @@ impl Unlinked {
             "BSYNC" => Flow::AwaitBarrier { barrier: self.barrier()? },
             _ => Flow::Next,
         })
+    }
+
+    /// Is the predicate false whatever happens, before the opcode or, of a branch, among its operands?
+    fn never_happens(&self) -> bool {
+        let among_operands = || self.operands.iter().filter_map(|operand| Predicate::parse(operand));
+        let is_branch = self.opcode.starts_with("BRA");
+        let false_for_good = is_branch && among_operands().any(|predicate| predicate.never_holds());
+        false_for_good || self.predicate.as_ref().is_some_and(Predicate::never_holds)
     }
 
     /// Can a thread go past the jump?
@@ -307,6 +316,7 @@ mod tests {
             operands: operands.iter().map(|&operand| operand.to_owned()).collect(),
             table: None,
             source: None,
+            ptx_line: None,
         };
         let resolve = |label: &str| match label {
             ".L_x_1" => Ok(Place::Address(0x40)),
@@ -337,6 +347,7 @@ mod tests {
     #[test]
     fn a_jump_that_never_happens_goes_on() {
         assert_eq!(link(Some("!PT"), "BRA", &["`(.L_x_1)"]), Ok(Flow::Next));
+        assert_eq!(link(None, "BRA.U", &["!UPT", "`(.L_x_1)"]), Ok(Flow::Next));
         assert_eq!(link(Some("!UPT"), "EXIT", &[]), Ok(Flow::Next));
     }
 
@@ -373,6 +384,7 @@ mod tests {
             operands: vec![],
             table: None,
             source: None,
+            ptx_line: None,
         };
         let load = load.link(&|_| Err(String::new())).expect("an instruction");
         assert!(load.is("LDG") && load.is("LDG.E") && load.is("LDG.E.64"));

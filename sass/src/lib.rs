@@ -7,6 +7,9 @@
 //!      figures, notes                         call graph    counts, dumps
 //! ```
 //!
+//! [`Witness`] does the first three steps with the PTX line of every instruction, and [`tie`] tells from that what became
+//! of every loop of the PTX ([`PtxModule`]): alive, gone or not proved, and in how many copies.
+//!
 //! [`Ptxas`] and [`Nvdisasm`] run NVIDIA's programs; everything after them is plain text work, so that a kernel kept as
 //! disassembled text is analysed on a machine without CUDA ([`Module::parse`]).
 //!
@@ -39,27 +42,38 @@ mod analysis;
 mod disassembly;
 mod error;
 mod graph;
+mod image;
 mod instruction;
 mod listing;
 mod loops;
 mod messages;
 mod nvdisasm;
+mod ptx;
 mod ptxas;
 mod report;
 mod resources;
+mod tie;
 mod tool;
+mod witness;
 
 pub use analysis::{Call, Function, Kernel, Program};
 pub use disassembly::{Module, ParseError, Section, Symbol, SymbolKind};
 pub use error::Error;
 pub use graph::{BasicBlock, Edge, EdgeKind, Graph};
+pub use image::{ImageError, same_code};
 pub use instruction::{Callee, Flow, Frame, Instruction, Place, Predicate, Source};
 pub use loops::Loop;
 pub use messages::{Message, Severity};
 pub use nvdisasm::Nvdisasm;
+pub use ptx::{
+    Location, PtxBlock, PtxError, PtxFunction, PtxLoop, PtxModule, SplitPtx, Statement, StatementId,
+    one_statement_a_line, split,
+};
 pub use ptxas::{AssembleOptions, Cubin, Ptx, Ptxas};
 pub use report::{Counts, Extra, KernelReport, Report};
 pub use resources::{FunctionResources, KernelResources, Resources, Total};
+pub use tie::{BlockCode, Instance, Landmark, LandmarkKind, TiedKernel, TiedLoop, Verdict, tie};
+pub use witness::Witness;
 
 /// What the functions of this crate return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,7 +1,8 @@
 //! Machine code to text, and the text read.
 //!
 //! `nvdisasm -c` prints the code alone, `-gi` adds source lines with the calls they were inlined through; without line
-//! information in the cubin it changes nothing, so it is always given.
+//! information in the cubin it changes nothing, so it is always given. `-gp` adds the lines of the PTX text, for a
+//! [`crate::Witness`].
 
 use std::fs;
 use std::path::PathBuf;
@@ -33,12 +34,22 @@ impl Nvdisasm {
         Ok(Module::parse(&self.text(cubin)?)?)
     }
 
+    /// Disassembles a cubin that was assembled with line information, so that instructions have a
+    /// [`crate::Instruction::ptx_line`].
+    pub fn disassemble_with_ptx_lines(&self, cubin: &Cubin) -> Result<Module> {
+        Ok(Module::parse(&self.print(cubin, "-gp")?)?)
+    }
+
     /// What nvdisasm prints for `cubin`.
     pub fn text(&self, cubin: &Cubin) -> Result<String> {
+        self.print(cubin, "-gi")
+    }
+
+    fn print(&self, cubin: &Cubin, lines: &str) -> Result<String> {
         let folder = temporary_folder()?;
         let path = folder.path().join("in.cubin");
         fs::write(&path, &cubin.image).map_err(|source| Error::Write { path: path.clone(), source })?;
-        let output = self.tool.run(["-c".as_ref(), "-gi".as_ref(), path.as_os_str()])?;
+        let output = self.tool.run(["-c".as_ref(), lines.as_ref(), path.as_os_str()])?;
         let messages = self.tool.messages(&output);
         if output.status.success() {
             return Ok(output.stdout);

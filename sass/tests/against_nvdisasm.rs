@@ -11,6 +11,7 @@ use std::fs;
 use std::process::Command;
 
 use common::ARCHS;
+use common::nests::{HEADER, Style, nest};
 use sass::{AssembleOptions, Cubin, Flow, Function, Module, Program};
 
 /// `lines.ptx` last: nothing may follow its debug section.
@@ -113,6 +114,29 @@ fn loops_are_those_of_nvdisasm_s_graph() {
         }
     }
     assert!(compared > 60, "{compared} loops compared");
+}
+
+/// Deep nests: convergence barriers moved between registers, breaks out of several loops, tables, warp operations.
+#[test]
+fn loops_of_random_nests_are_those_of_nvdisasm_s_graph() {
+    let (mut compared, mut moved) = (0, 0);
+    for (seed, arch) in
+        [3, 4, 12, 18, 26].into_iter().flat_map(|seed| ["sm_80", "sm_90", "sm_120a"].map(|arch| (seed, arch)))
+    {
+        let nest = nest(seed, Style { pragmas: seed % 2 == 0, size: 20 + 4 * seed as u32 });
+        let ptx = format!("{HEADER}{}", nest.text);
+        let cubin = common::ptxas().assemble(&ptx, arch, &AssembleOptions::default()).expect("assembled");
+        let module = common::disassemble(&cubin);
+        let graph = TheirGraph::parse(&nvdisasm(&cubin, &["-bbcfg", "-poff"]));
+        for function in Program::of(&module).functions() {
+            let ours: BTreeSet<u64> = function.loops.iter().map(|found| found.header).collect();
+            let theirs = graph.loop_headers(function);
+            assert_eq!(ours, theirs, "{} of seed {seed} on {arch}", function.symbol.name);
+            compared += theirs.len();
+            moved += function.section.instructions.iter().filter(|i| i.is("BMOV")).count();
+        }
+    }
+    assert!(compared > 250 && moved > 200, "{compared} loops compared, {moved} barriers moved");
 }
 
 /// nvdisasm's graph of a whole cubin: where its blocks start, and the edges. A function's first block has its name, or

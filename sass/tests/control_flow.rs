@@ -173,8 +173,29 @@ fn code_that_two_functions_share_is_counted_once() {
 
 #[test]
 fn a_call_to_code_without_a_symbol_is_a_call() {
-    let found = counts(&one("k:\n CALL.REL.NOINC `(.L_x_1)\n EXIT\n .L_x_1:\n LDG.E R2, [R2]\n RET.REL.NODEC R4 `(k)"));
-    assert_eq!((found.calls, found.global_loads, found.instructions), (1, 1, 4));
+    let body = "k:\n MOV R4, 0x20\n CALL.REL.NOINC `(.L_x_1)\n EXIT\n .L_x_1:\n LDG.E R2, [R2]\n RET.REL.NODEC R4 `(k)";
+    let found = counts(&one(body));
+    assert_eq!((found.calls, found.global_loads, found.instructions), (1, 1, 5));
+}
+
+#[test]
+fn a_jump_written_as_a_call_is_none_where_the_function_around_it_returns() {
+    // As ptxas writes jumps out of loops of device functions before sm_90: nothing says where to come back to.
+    let body = "k:
+        MOV R4, 0x20
+        CALL.REL.NOINC `($k$f)
+        EXIT
+        $k$f:
+        NOP
+        .L_x_1:
+        @P0 CALL.REL.NOINC `(.L_x_2)
+        BRA `(.L_x_1)
+        .L_x_2:
+        @P1 BRA `($k$f)
+        RET.REL.NODEC R4 `(k)";
+    let module = one(body);
+    assert_eq!((counts(&module).loops, counts(&module).calls), (2, 1));
+    assert_eq!(module.sections[0].symbols.len(), 2);
 }
 
 #[test]
@@ -229,6 +250,58 @@ fn a_barrier_whose_threads_meet_elsewhere_leads_there() {
     };
     assert_eq!(found(""), [], "the meeting point is right behind: one block");
     assert_eq!(found("EXIT"), [(0x30, 0x50, EdgeKind::Jump), (0x30, 0x40, EdgeKind::Next)]);
+}
+
+#[test]
+fn a_barrier_brought_back_in_another_register_leads_nowhere_else() {
+    // As ptxas writes deep nests: B1 holds what B0 was armed with, and is armed elsewhere itself.
+    let body = "k:
+        BSSY B0, `(.L_x_2)
+        BMOV.32.CLEAR R4, B0
+        .L_x_1:
+        BSSY B1, `(.L_x_3)
+        @P0 BREAK B1
+        @P1 BRA `(.L_x_4)
+        NOP
+        BSYNC B1
+        .L_x_3:
+        @P2 BRA `(.L_x_1)
+        .L_x_4:
+        BMOV.32 B1, R4
+        YIELD
+        BSYNC B1
+        .L_x_2:
+        EXIT";
+    let module = one(body);
+    assert_eq!((counts(&module).loops, extra(&module).irreducible), (1, false));
+    let program = Program::of(&module);
+    let found = edges(&program.functions()[0]);
+    assert!(found.iter().all(|&(from, to, _)| from != 0x90 || to == 0xc0), "{found:?}");
+}
+
+#[test]
+fn every_way_out_of_a_warp_s_convergence_is_followed() {
+    let jumps_back = |jump: &str| counts(&one(&format!("k:\n NOP\n .L_x_1:\n NOP\n {jump}\n EXIT"))).loops;
+    for jump in [
+        "@P0 BRA `(.L_x_1)",
+        "BRA P0, `(.L_x_1)",
+        "BRA.U UP0, `(.L_x_1)",
+        "@!UP0 BRA.U `(.L_x_1)",
+        "BRA.DIV ~URZ, `(.L_x_1)",
+        "BRA.CONV UR4, `(.L_x_1)",
+        "WARPSYNC.COLLECTIVE R4, `(.L_x_1)",
+        "BRX R4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
+        "BRXU UR4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
+        "JMX R4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
+        "JMXU UR4 -0x10 (*\"BRANCH_TARGETS .L_x_1\"*)",
+        "JMP 0x10",
+        "CALL.REL.NOINC `(.L_x_1)",
+    ] {
+        assert_eq!(jumps_back(jump), 1, "{jump}");
+    }
+    for goes_on in ["WARPSYNC.ALL", "WARPSYNC R4", "YIELD", "BREAK B0", "BMOV.32 B0, R4", "BRA !PT, `(.L_x_1)"] {
+        assert_eq!(jumps_back(goes_on), 0, "{goes_on}");
+    }
 }
 
 #[test]

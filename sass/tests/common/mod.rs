@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub mod nests;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
