@@ -145,13 +145,33 @@ fn by_llvm(
     let left = nounroll_metadata::surviving_loops(module);
     let reasons = reasons(args, session, gpu, &before, &left, untouched.as_ref(), Unrolling::Any)?;
     // Making code changes the module, so what it shows is read first.
+    let untold = (gpu.family == Family::Nvptx && args.optimize != OptLevel::None).then(|| module.clone());
     prepare(gpu, module);
     let object = args.object.as_ref().map(|_| gpu.object(session, &module.clone())).transpose()?;
     let text = gpu.text(session, module)?;
     let text = if gpu.family == Family::Nvptx { ptx::settle_pragmas(&text) } else { text };
     tracing::debug!("printed");
-    let report = before.finish(module, &left, &reasons, &text);
+    let in_ptx = match &untold {
+        Some(module) if before.has_loops() => loops_in_ptx(session, gpu, module, &text)?,
+        Some(_) => Some(Vec::new()),
+        None => None,
+    };
+    tracing::debug!("loops found in the PTX");
+    let report = before.finish(module, &left, in_ptx.as_deref(), &reasons, &text);
     Ok(Made { text, object, report })
+}
+
+/// Which loops of the PTX are made of which hint's: the module is printed once more, with numbers for lines.
+fn loops_in_ptx(
+    session: &Session,
+    gpu: &Gpu,
+    module: &Module<'_>,
+    ptx: &str,
+) -> Result<Option<Vec<SurvivingLoop>>, Error> {
+    let numbers = numbers::number(module);
+    prepare(gpu, module);
+    let numbered = ptx::settle_pragmas(&gpu.text(session, module)?);
+    Ok(nvvm::loops_left(&numbers, &numbered, ptx))
 }
 
 /// PTX by libNVVM, of a module in which LLVM has unrolled what hints want unrolled. What libNVVM does to it is read from the PTX;
@@ -176,7 +196,8 @@ fn by_libnvvm(
     keep(args, &adapted, "adapted.ll")?;
     let text = libnvvm.ptx(&adapted, &changes)?;
     tracing::debug!("compiled by libNVVM");
-    let left = match libnvvm.loops_left(module, &text)? {
+    let in_ptx = libnvvm.loops_left(module, &text)?;
+    let left = match in_ptx.clone() {
         Some(left) => left,
         None => {
             tracing::warn!(
@@ -186,7 +207,7 @@ fn by_libnvvm(
         }
     };
     let reasons = reasons(args, session, gpu, &before, &left, untouched.as_ref(), Unrolling::Hinted)?;
-    let report = before.finish(module, &left, &reasons, &text);
+    let report = before.finish(module, &left, in_ptx.as_deref(), &reasons, &text);
     Ok(Made { text, object: None, report })
 }
 

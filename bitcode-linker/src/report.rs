@@ -3,7 +3,8 @@
 use crate::why::{Left, Merged, Reasons};
 use crate::{calls::CallGraph, ptx, symbols};
 use hint_record::{
-    HintKind, HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, NoLoop, Reason, Request, Site, Status,
+    HintKind, HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, NoLoop, PtxLoop, Reason, Request, Site,
+    Status,
 };
 use inkwell::module::Module;
 use nounroll_metadata::{HintOutcome, SurvivingLoop};
@@ -50,16 +51,19 @@ impl BeforeOptimization {
         self.hints.iter().any(is_open)
     }
 
-    /// Adds what optimization has left, and judges every hint.
+    /// Adds what optimization has left, and judges every hint. `in_ptx` are the same loops as far as the PTX shows them, known by
+    /// their labels.
     pub fn finish(
         mut self,
         optimized: &Module<'_>,
         left: &[SurvivingLoop],
+        in_ptx: Option<&[SurvivingLoop]>,
         reasons: &Reasons,
         ptx: &str,
     ) -> LinkReport {
         for hint in &mut self.hints {
             let own: Vec<&SurvivingLoop> = own(hint, left).collect();
+            hint.ptx = in_ptx.map(|loops| ptx_loops(hint, loops));
             hint.left = own
                 .iter()
                 .map(|left| LeftLoop { symbol: left.function.clone(), header: left.header.clone() })
@@ -67,6 +71,12 @@ impl BeforeOptimization {
             let merged = reasons.merged(&hint.site, &hint.symbol).filter(|_| own.is_empty());
             if let Some(Merged { symbol, header, .. }) = merged.filter(|merged| merged.is_rolled) {
                 hint.left.push(LeftLoop { symbol: symbol.clone(), header: header.clone() });
+                // In the PTX the one loop is known as that of the other hint.
+                let other = left.iter().find(|left| left.function == *symbol && left.header == *header);
+                let of_other = |found: &&SurvivingLoop| {
+                    other.is_some_and(|other| found.site == other.site && found.origin == other.origin)
+                };
+                hint.ptx = in_ptx.map(|loops| loops.iter().filter(of_other).map(ptx_loop).collect());
             }
             let reason = match hint.request.kind() {
                 HintKind::Nounroll if !hint.left.is_empty() => None,
@@ -95,6 +105,16 @@ fn own<'a>(hint: &HintRecord, left: &'a [SurvivingLoop]) -> impl Iterator<Item =
     left.iter().filter(move |left| left.site == hint.site && left.origin == hint.symbol)
 }
 
+/// The loops of the PTX that are made of a hint's.
+fn ptx_loops(hint: &HintRecord, in_ptx: &[SurvivingLoop]) -> Vec<PtxLoop> {
+    own(hint, in_ptx).map(ptx_loop).collect()
+}
+
+/// A loop that was found in the PTX: its header's name is the label.
+fn ptx_loop(found: &SurvivingLoop) -> PtxLoop {
+    PtxLoop { symbol: found.function.clone(), label: found.header.clone() }
+}
+
 fn new_record(outcome: &HintOutcome) -> HintRecord {
     HintRecord {
         site: outcome.site.clone(),
@@ -105,6 +125,7 @@ fn new_record(outcome: &HintOutcome) -> HintRecord {
         status: Status::Honoured,
         reason: None,
         left: Vec::new(),
+        ptx: None,
     }
 }
 

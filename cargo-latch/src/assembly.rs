@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use result_cache::{Cache, Key};
-use sass::{AssembleOptions, Cubin, Message, Nvdisasm, Ptxas, Resources};
+use sass::{AssembleOptions, Cubin, Message, Nvdisasm, Ptxas, Resources, Witness};
 use serde::{Deserialize, Serialize};
 
 use crate::build::Arch;
@@ -75,21 +75,34 @@ impl Assembler {
         Ok(self.nvdisasm.disassemble(cubin)?)
     }
 
-    /// What this program finds in machine code, found again where it has looked before. `step` names what is looked for.
+    /// The same, with the lines of the text that its instructions were made of; the cubin is kept for builds.
+    pub fn witness(&self, ptx: &str, arch: &Arch, options: &AssembleOptions) -> Result<Witness> {
+        let witness = Witness::of(&self.ptxas, &self.nvdisasm, ptx, arch.name(), options)?;
+        self.cache.put(&self.cubin_key(ptx, arch, options), &pack(&witness.cubin));
+        Ok(witness)
+    }
+
+    /// What this program finds in the machine code of a PTX text, found again where it has looked before. `step` names what is
+    /// looked for.
     pub fn found<T: Serialize + for<'a> Deserialize<'a>>(
         &self,
         step: &str,
-        cubin: &Cubin,
+        ptx: &str,
+        arch: &Arch,
         find: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let about = serde_json::to_vec(&About::of(cubin)).context("ptxas's messages cannot be written down")?;
-        let key = Key::of(step).with(&self.own_content).with(&self.contents[1]).with(&cubin.image).with(about).finish();
+        let key = Key::of(step).with(&self.own_content).with(self.contents.join(" ")).with(arch.name()).with(ptx);
+        let key = key.finish();
         if let Some(found) = self.cache.get(&key).and_then(|kept| serde_json::from_slice(&kept).ok()) {
             return Ok(found);
         }
         let found = find()?;
         self.cache.put(&key, &serde_json::to_vec(&found).context("what was found cannot be written down")?);
         Ok(found)
+    }
+
+    fn cubin_key(&self, ptx: &str, arch: &Arch, options: &AssembleOptions) -> Key {
+        Key::of(STEP).with(&self.contents[0]).with(arch.name()).with(format!("{options:?}")).with(ptx).finish()
     }
 }
 

@@ -32,7 +32,7 @@ pub use names::UnknownName;
 pub use note::{MirLoop, Note, TRACE_CFG};
 pub use reason::{NoLoop, Reason, ReasonKind};
 #[cfg(feature = "serde")]
-pub use report::{HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, OtherVersion, VERSION};
+pub use report::{HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, OtherVersion, PtxLoop, VERSION};
 pub use request::{HintKind, Request};
 pub use route::Route;
 pub use site::{ParseSiteError, Site};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// The version of the format. A change of what is written, or of what it means, gets the next number.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const VERSION_KEY: &str = "version";
 
 /// The report of one link.
@@ -44,6 +44,17 @@ pub struct HintRecord {
     pub reason: Option<Reason>,
     /// The loops left of it after optimization, wherever they were inlined.
     pub left: Vec<LeftLoop>,
+    /// The loops of the PTX that are made of the hint's; none where that could not be told, and in a build without PTX.
+    pub ptx: Option<Vec<PtxLoop>>,
+}
+
+/// A loop of the PTX.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct PtxLoop {
+    /// The symbol of the function that it stands in.
+    pub symbol: String,
+    /// The label of its header.
+    pub label: String,
 }
 
 /// A loop that got a hint.

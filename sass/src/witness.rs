@@ -24,7 +24,7 @@ impl Witness {
     /// Those of [`Ptxas::assemble`] and [`Nvdisasm::disassemble`]; [`Error::HasLocations`] where the text was not split
     /// ([`crate::split`]); [`Error::WitnessDiffers`] where line information changed the code.
     pub fn of(ptxas: &Ptxas, nvdisasm: &Nvdisasm, ptx: &str, arch: &str, options: &AssembleOptions) -> Result<Witness> {
-        if let Some(at) = ptx.lines().position(|line| line.trim_start().starts_with(".loc")) {
+        if let Some(at) = ptx.lines().position(is_location) {
             return Err(Error::HasLocations { line: at + 1 });
         }
         let (cubin, witness) = thread::scope(|scope| {
@@ -40,5 +40,21 @@ impl Witness {
             return Err(Error::WitnessDiffers { arch: arch.to_owned(), sections });
         }
         Ok(Witness { cubin, module: nvdisasm.disassemble_with_ptx_lines(&witness)? })
+    }
+}
+
+/// `.loc 1 2 3`, and not `.local`.
+fn is_location(line: &str) -> bool {
+    line.trim_start().strip_prefix(".loc").is_some_and(|rest| rest.starts_with(char::is_whitespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_array_is_no_location() {
+        assert!(is_location("\t.loc\t1 80 3") && is_location(".loc 1 2 3"));
+        assert!(!is_location("\t.local .align 4 .b8 \t__local_depot0[16];") && !is_location("\tld.local.b32 %r1, [%rd1];"));
     }
 }

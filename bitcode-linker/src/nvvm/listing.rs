@@ -85,16 +85,16 @@ impl ControlFlow for Function {
     }
 }
 
-/// The functions of a text that have bodies. None where the text branches in a way that is not read here (by tables, which
-/// libNVVM makes only if it is told to).
+/// The functions of a text that have bodies. None where the text branches in a way that is not read here.
 pub fn functions(ptx: &str) -> Option<Vec<Function>> {
     let noreturn = noreturn(ptx);
     let mut functions = Vec::new();
     let mut reader: Option<Reader<'_>> = None;
     let mut named = None;
     for line in ptx.lines() {
+        let ends = line == "}" && reader.as_ref().is_some_and(|reader| !reader.in_assembly);
         match &mut reader {
-            Some(_) if line == "}" => functions.extend(reader.take().map(|reader| reader.function)),
+            Some(_) if ends => functions.extend(reader.take().map(|reader| reader.function)),
             Some(reader) => reader.line(line.trim())?,
             None if line == "{" => reader = named.take().map(|name| Reader::new(name, &noreturn)),
             None => named = function_name(line).map(str::to_owned).or(named),
@@ -122,6 +122,10 @@ struct Reader<'a> {
     noreturn: &'a HashSet<&'a str>,
     place: Option<Place>,
     in_assembly: bool,
+    /// The labels that each table of the function leads to.
+    tables: HashMap<String, Vec<String>>,
+    /// The table being read.
+    table: Option<(String, Vec<String>)>,
     /// Does the next instruction start a block?
     at_end: bool,
 }
@@ -129,7 +133,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(name: String, noreturn: &'a HashSet<&'a str>) -> Reader<'a> {
         let function = Function { name, blocks: vec![ListedBlock::new("")], ..Function::default() };
-        Reader { function, noreturn, place: None, in_assembly: false, at_end: false }
+        Reader { function, noreturn, place: None, in_assembly: false, tables: HashMap::new(), table: None, at_end: false }
     }
 
     fn line(&mut self, line: &str) -> Option<()> {
@@ -140,6 +144,7 @@ impl<'a> Reader<'a> {
                 self.add_statement(Kind::Other);
             }
             _ if self.in_assembly => {}
+            _ if self.table.is_some() => self.table_line(line),
             _ => self.code(line.split("//").next().unwrap_or_default().trim())?,
         }
         Some(())
@@ -150,8 +155,11 @@ impl<'a> Reader<'a> {
             if is_lasting(label) {
                 self.start_block(label);
             }
-        } else if let Some(place) = code.strip_prefix(".loc") {
+        } else if let Some(place) = code.strip_prefix(".loc").filter(|rest| rest.starts_with(char::is_whitespace)) {
             self.set_place(place);
+        } else if let Some((table, targets)) = code.split_once(": .branchtargets") {
+            self.table = Some((table.to_owned(), Vec::new()));
+            self.table_line(targets);
         } else if code.starts_with('$') {
             return None;
         } else if !code.is_empty() && !code.starts_with(['.', '{', '}']) {
@@ -169,19 +177,24 @@ impl<'a> Reader<'a> {
             "bra" | "bra.uni" => {
                 self.add_statement(Kind::Jump);
                 let target = words.last().unwrap_or_default().trim_end_matches(';');
-                self.end_block(Some(target.to_owned()), is_conditional);
+                self.end_block([target.to_owned()], is_conditional);
             }
             "ret" | "ret.uni" | "exit" => {
                 self.add_statement(Kind::Other);
-                self.end_block(None, is_conditional);
+                self.end_block([], is_conditional);
             }
             "call" | "call.uni" => {
                 self.add_statement(Kind::Other);
                 if code.split([' ', '\t', ',']).any(|word| self.noreturn.contains(word)) {
-                    self.end_block(None, is_conditional);
+                    self.end_block([], is_conditional);
                 }
             }
-            "brx.idx" | "brx.idx.uni" => return None,
+            "brx.idx" | "brx.idx.uni" => {
+                self.add_statement(Kind::Jump);
+                let table = words.last().unwrap_or_default().trim_end_matches(';');
+                let targets = self.tables.get(table)?.clone();
+                self.end_block(targets, is_conditional);
+            }
             name if is_work(name) => self.add_statement(Kind::Work),
             _ => self.add_statement(Kind::Other),
         }
@@ -204,9 +217,19 @@ impl<'a> Reader<'a> {
         self.at_end = false;
     }
 
-    fn end_block(&mut self, target: Option<String>, falls_through: bool) {
+    /// A line of a table of labels, which ends with a semicolon.
+    fn table_line(&mut self, line: &str) {
+        let Some((_, targets)) = &mut self.table else { return };
+        let labels = line.split([',', ';']).map(str::trim).filter(|label| !label.is_empty());
+        targets.extend(labels.map(str::to_owned));
+        if line.trim_end().ends_with(';') {
+            self.tables.extend(self.table.take());
+        }
+    }
+
+    fn end_block(&mut self, targets: impl IntoIterator<Item = String>, falls_through: bool) {
         let block = self.current();
-        block.targets.extend(target);
+        block.targets.extend(targets);
         block.falls_through = falls_through;
         self.at_end = true;
     }
@@ -358,9 +381,21 @@ $L__info_string0:
     }
 
     #[test]
-    fn tables_of_jumps_are_not_read() {
+    fn a_table_of_jumps_leads_to_its_labels() {
         let table = "$L_brx_0: .branchtargets\n\t$L__BB0_1,\n\t$L__BB0_2;\n\tbrx.idx \t%r1, $L_brx_0;\n";
-        assert!(functions(&format!(".entry k()\n{{\n{table}\tret;\n}}\n")).is_none());
+        let blocks = "$L__BB0_1:\n\tret;\n$L__BB0_2:\n\tret;\n";
+        let ptx = format!(".visible .entry k()\n{{\n{table}{blocks}}}\n");
+        let functions = functions(&ptx).expect("it is read");
+        assert_eq!(functions[0].successors(Block(0)).collect::<Vec<_>>(), [Block(1), Block(2)]);
+        let unknown = ptx.replace("%r1, $L_brx_0", "%r1, $L_brx_1");
+        assert!(super::functions(&unknown).is_none());
+    }
+
+    #[test]
+    fn a_brace_of_inline_assembly_ends_no_function() {
+        let ptx = ".visible .entry k()\n{\n// begin inline asm\n{\n\tadd;\n}\n// end inline asm\n\t.local .b8 a[4];\n\tret;\n}\n";
+        let functions = functions(ptx).expect("it is read");
+        assert_eq!((functions.len(), functions[0].statements(Block(0)).len()), (1, 2));
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod listing;
 mod overflow;
 
 pub use error::Error;
+pub use evidence::loops_left;
 
 use crate::args::{Args, Contraction, OptLevel};
 use crate::inputs::LLVM_MAJOR;

@@ -109,7 +109,7 @@ impl On<'_> {
     fn places(&self, figure: Figure) -> Vec<Place> {
         if figure == Figure::Loops {
             let loops = self.code.iter().flat_map(|code| &code.loops);
-            let lines = loops.filter_map(|found| found.hint.as_ref().or(found.jumps_written.first()));
+            let lines = loops.filter_map(|found| found.jumps_written.first());
             return lines.map(|line| Place::line(line.file.clone(), line.line).labelled("a loop")).collect();
         }
         let mut counts: Vec<(&SourceLine, CostKind, usize)> = Vec::new();
@@ -213,7 +213,7 @@ mod tests {
             cost(CostKind::LocalLoad, 1),
             cost(CostKind::Call, 4),
         ];
-        let kernel = KernelCode { name: "taps".to_owned(), loops: Vec::new(), costs };
+        let kernel = KernelCode { name: "taps".to_owned(), loops: Vec::new(), costs, fates: Vec::new() };
         MachineCode::of_kernels(vec![kernel], with_lines)
     }
 

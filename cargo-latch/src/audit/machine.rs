@@ -1,25 +1,27 @@
-//! The machine code of a build, and what of it messages speak of: loops and costly instructions with their source lines.
+//! The machine code of a build: its figures, its loops and costly instructions with their source lines, and what became of every
+//! loop of the PTX.
 //!
-//! Lines are known where the build kept them (`--lines`); else every list of lines is empty, and nothing else changes.
+//! What is looked at is the code that is shipped. Beside it ptxas makes a witness, the same code with the line of the PTX that each
+//! instruction was made of ([`sass::Witness`]); from these [`sass::tie`] tells of every PTX loop what is left of it, and the
+//! locations that the compiler had put into the PTX lead on to the source.
 //!
-//! A loop belongs to the hint at whose line its jumps back were written: the linker has given them that line
-//! (`nounroll_metadata::place_latches`). Newer architectures have a jump for all threads of a warp at once, and ptxas knows no
-//! line of it. So a loop whose jumps lead to no hint belongs to the first hint whose line any of its own instructions has, those
-//! of inner loops aside; the linker has given that line to the loop's condition.
+//! PTX for debugging is not optimized by ptxas. It is assembled as it is, and nothing is said of its loops.
 //!
-//! When it is wrong: two loops in one line count as one hint's; and a loop whose condition is gone, on such an architecture, can
-//! be taken for an inner one's.
+//! When it is wrong: see [`sass::tie`]. A source line is where the compiler says that an instruction was written, no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use sass::{AssembleOptions, Cubin, Frame, Function, Program, SymbolKind};
+use anyhow::{Context, Result};
+use sass::{AssembleOptions, Frame, Function, Program, PtxModule, SplitPtx, SymbolKind, TiedKernel, Witness};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembler;
-use crate::build::Arch;
+use crate::build::{Arch, Built, Profile};
+
+/// To be raised when something else is read from the same code.
+const STEP: &str = "machine code 2";
 
 /// What ptxas made of a build.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,8 +30,10 @@ pub struct MachineCode {
     pub report: sass::Report,
     /// Every kernel's loops and costly instructions.
     pub kernels: Vec<KernelCode>,
-    /// Is the source line of any instruction known?
+    /// Is the source line of any instruction known, and wanted?
     pub has_lines: bool,
+    /// Is it told of every loop of the PTX what became of it?
+    pub is_tied: bool,
     /// The source lines of all instructions.
     written: BTreeSet<SourceLine>,
 }
@@ -43,6 +47,34 @@ pub struct KernelCode {
     pub loops: Vec<MachineLoop>,
     /// Instructions that a budget may forbid.
     pub costs: Vec<Cost>,
+    /// What became of the loops of the PTX that the kernel is made of.
+    pub fates: Vec<Fate>,
+}
+
+/// What became of a loop of the PTX in one kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fate {
+    /// The symbol of its function in the PTX.
+    pub function: String,
+    /// The labels of its header.
+    pub labels: Vec<String>,
+    /// What is left of it.
+    pub verdict: Verdict,
+    /// How many turns of it one turn of the machine code's loop makes at most; 0 where no loop is left.
+    pub copies: u32,
+    /// The loops of the machine code that it has made, by position in [`KernelCode::loops`].
+    pub loops: Vec<usize>,
+}
+
+/// What is left of a loop of the PTX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// A loop.
+    Alive,
+    /// No loop.
+    Gone,
+    /// That cannot be told.
+    NotProved,
 }
 
 /// A loop of the machine code.
@@ -50,6 +82,8 @@ pub struct KernelCode {
 pub struct MachineLoop {
     /// The symbol of its function, as in the PTX.
     pub function: String,
+    /// The section of the machine code that it stands in.
+    pub section: String,
     /// The first instruction's address.
     pub header: u64,
     /// The last instruction's address.
@@ -60,10 +94,6 @@ pub struct MachineLoop {
     pub depth: u32,
     /// Where the jumps back were written.
     pub jumps_written: Vec<SourceLine>,
-    /// Where any of its instructions were written, those of the loops inside it aside.
-    own_written: Vec<SourceLine>,
-    /// The line of the hint that it belongs to.
-    pub hint: Option<SourceLine>,
 }
 
 /// A line of a source file.
@@ -98,28 +128,65 @@ pub enum CostKind {
 }
 
 impl MachineCode {
-    /// Assembles and disassembles what a build made.
-    pub fn of(assembler: &Assembler, ptx: &str, arch: &Arch, with_lines: bool) -> Result<MachineCode> {
-        let options = AssembleOptions { line_info: with_lines, ..AssembleOptions::default() };
-        let cubin = assembler.cubin(ptx, arch, &options)?;
-        assembler.found("machine code", &cubin, || MachineCode::read(assembler, &cubin))
+    /// Assembles and disassembles what a build made. Source lines are left out of messages where they are not wanted.
+    pub fn of(
+        assembler: &Assembler,
+        built: &Built,
+        arch: &Arch,
+        profile: Profile,
+        wants_lines: bool,
+    ) -> Result<MachineCode> {
+        let mut code = match profile {
+            Profile::Release => {
+                assembler.found(STEP, &built.text, arch, || MachineCode::tied(assembler, &built.text, arch))
+            }
+            Profile::Dev => {
+                assembler.found(STEP, &built.text, arch, || MachineCode::untied(assembler, &built.text, arch))
+            }
+        }?;
+        if !wants_lines {
+            code.forget_lines();
+        }
+        Ok(code)
     }
 
-    fn read(assembler: &Assembler, cubin: &Cubin) -> Result<MachineCode> {
-        let module = assembler.disassemble(cubin)?;
+    fn tied(assembler: &Assembler, text: &str, arch: &Arch) -> Result<MachineCode> {
+        let split = sass::split(&sass::one_statement_a_line(text));
+        let ptx = PtxModule::parse(&split.code).context("the PTX cannot be read")?;
+        let Witness { cubin, module } = assembler.witness(&split.code, arch, &AssembleOptions::default())?;
         let program = Program::of(&module);
-        let report = sass::Report::of(cubin, &program)?;
-        let instructions = module.sections.iter().flat_map(|section| &section.instructions);
-        let written: BTreeSet<SourceLine> = instructions.filter_map(|i| i.source.as_ref()).flat_map(lines_of).collect();
-        let kernels = program.kernels().map(|kernel| KernelCode::of(&kernel)).collect();
-        Ok(MachineCode { report, kernels, has_lines: !written.is_empty(), written })
+        let report = sass::Report::of(&cubin, &program)?;
+        let tied = sass::tie(&ptx, &program);
+        let lines = |instruction: &sass::Instruction| lines_in(&split, instruction.ptx_line);
+        let mut code = MachineCode::read(report, &program, &lines);
+        for (kernel, tied) in code.kernels.iter_mut().zip(&tied) {
+            kernel.fates = fates(&ptx, tied, &kernel.loops);
+        }
+        code.is_tied = true;
+        Ok(code)
+    }
+
+    fn untied(assembler: &Assembler, text: &str, arch: &Arch) -> Result<MachineCode> {
+        let options = AssembleOptions { line_info: true, ..AssembleOptions::default() };
+        let cubin = assembler.cubin(text, arch, &options)?;
+        let module = assembler.disassemble(&cubin)?;
+        let program = Program::of(&module);
+        let lines = |instruction: &sass::Instruction| instruction.source.as_ref().map(lines_of).unwrap_or_default();
+        Ok(MachineCode::read(sass::Report::of(&cubin, &program)?, &program, &lines))
+    }
+
+    fn read(report: sass::Report, program: &Program<'_>, lines: &Lines<'_>) -> MachineCode {
+        let kernels: Vec<KernelCode> = program.kernels().map(|kernel| KernelCode::of(&kernel, lines)).collect();
+        let instructions = program.kernels().flat_map(|kernel| kernel.instructions());
+        let written: BTreeSet<SourceLine> = instructions.flat_map(lines).collect();
+        MachineCode { report, kernels, has_lines: !written.is_empty(), is_tied: false, written }
     }
 
     /// Made by hand, for tests.
     #[cfg(test)]
     pub fn of_kernels(kernels: Vec<KernelCode>, has_lines: bool) -> MachineCode {
         let report = sass::Report { arch: "sm_90".to_owned(), kernels: Vec::new(), warnings: Vec::new() };
-        MachineCode { report, kernels, has_lines, written: BTreeSet::new() }
+        MachineCode { report, kernels, has_lines, is_tied: true, written: BTreeSet::new() }
     }
 
     /// Was any instruction written in these lines of a file?
@@ -127,69 +194,92 @@ impl MachineCode {
         self.written.iter().any(|written| lines.contains(&written.line) && is_same_file(&written.file, file))
     }
 
-    /// Says of every loop which of the hints at these lines it belongs to.
-    pub fn attribute(&mut self, hints: &[SourceLine]) {
-        let mut hints = hints.to_vec();
-        hints.sort();
-        for found in self.kernels.iter_mut().flat_map(|kernel| &mut kernel.loops) {
-            let written_in =
-                |lines: &[SourceLine]| hints.iter().find(|hint| lines.iter().any(|line| line.is(hint))).cloned();
-            found.hint = written_in(&found.jumps_written).or_else(|| written_in(&found.own_written));
+    fn forget_lines(&mut self) {
+        self.has_lines = false;
+        for kernel in &mut self.kernels {
+            kernel.costs.iter_mut().for_each(|cost| cost.lines.clear());
+            kernel.loops.iter_mut().for_each(|found| found.jumps_written.clear());
         }
     }
-
-    /// The loops of a function of the PTX that belong to the hint at a line: as many as one kernel's copy of it has at least, or
-    /// all kernels together where ptxas has inlined the function everywhere.
-    pub fn loops_of_hint(&self, function: &str, line: &SourceLine) -> usize {
-        let at_line = |found: &&MachineLoop| found.hint.as_ref().is_some_and(|hint| hint.is(line));
-        let in_copy = |kernel: &KernelCode| {
-            let mut copy = kernel.loops.iter().filter(|found| found.function == function).peekable();
-            copy.peek()?;
-            Some(copy.filter(at_line).count())
-        };
-        let fewest = self.kernels.iter().filter_map(in_copy).min();
-        fewest.unwrap_or_else(|| self.kernels.iter().flat_map(|kernel| &kernel.loops).filter(at_line).count())
-    }
 }
+
+/// Where an instruction was written; the innermost place first.
+type Lines<'a> = dyn Fn(&sass::Instruction) -> Vec<SourceLine> + 'a;
 
 impl KernelCode {
-    fn of(kernel: &sass::Kernel<'_, '_>) -> KernelCode {
+    fn of(kernel: &sass::Kernel<'_, '_>, lines: &Lines<'_>) -> KernelCode {
         let functions: Vec<&Function<'_>> = kernel.functions().collect();
         let own = functions.iter().filter(|function| !function.is_helper());
-        let loops = own.flat_map(|function| function.loops.iter().map(|found| machine_loop(kernel, function, found)));
-        KernelCode { name: kernel.name().to_owned(), loops: loops.collect(), costs: costs(kernel) }
+        let of_function = |function: &&Function<'_>| {
+            function.loops.iter().map(|found| machine_loop(kernel, function, found, lines)).collect::<Vec<_>>()
+        };
+        let loops = own.flat_map(of_function).collect();
+        KernelCode { name: kernel.name().to_owned(), loops, costs: costs(kernel, lines), fates: Vec::new() }
+    }
+
+    /// What became of a loop of the PTX; none where no code of its function is in this kernel.
+    pub fn fate(&self, function: &str, label: &str) -> Option<&Fate> {
+        self.fates.iter().find(|fate| fate.function == function && fate.labels.iter().any(|own| own == label))
     }
 }
 
-fn machine_loop(kernel: &sass::Kernel<'_, '_>, function: &Function<'_>, found: &sass::Loop<'_>) -> MachineLoop {
-    let inner = function.loops.iter().filter(|other| other.depth > found.depth);
-    let in_inner: BTreeSet<u64> = inner.flat_map(|inner| &inner.instructions).map(|i| i.address).collect();
-    let written = |wanted: &dyn Fn(&sass::Instruction) -> bool| {
-        let instructions = found.instructions.iter().filter(|instruction| wanted(instruction));
-        let lines: BTreeSet<SourceLine> = instructions.filter_map(|i| i.source.as_ref()).flat_map(lines_of).collect();
-        lines.into_iter().collect::<Vec<_>>()
-    };
+fn machine_loop(
+    kernel: &sass::Kernel<'_, '_>,
+    function: &Function<'_>,
+    found: &sass::Loop<'_>,
+    lines: &Lines<'_>,
+) -> MachineLoop {
+    let jumps = found.instructions.iter().filter(|instruction| found.latches.contains(&instruction.address));
+    let written: BTreeSet<SourceLine> = jumps.flat_map(|instruction| lines(instruction)).collect();
     MachineLoop {
         function: function.symbol.short_name(kernel.name()).to_owned(),
+        section: function.section.name.clone(),
         header: found.header,
         last: found.instructions.iter().map(|instruction| instruction.address).max().unwrap_or(found.header),
         latches: found.latches.clone(),
         depth: found.depth,
-        jumps_written: written(&|instruction| found.latches.contains(&instruction.address)),
-        own_written: written(&|instruction| !in_inner.contains(&instruction.address)),
-        hint: None,
+        jumps_written: written.into_iter().collect(),
     }
 }
 
+fn fates(ptx: &PtxModule, tied: &TiedKernel<'_>, loops: &[MachineLoop]) -> Vec<Fate> {
+    let fate = |found: &sass::TiedLoop| {
+        let function = found.ptx_function(ptx);
+        let mut made: Vec<usize> = found.instances.iter().filter_map(|instance| outermost(loops, instance)).collect();
+        made.sort_unstable();
+        made.dedup();
+        Fate {
+            function: function.name.clone(),
+            labels: function.get(found.id).labels().to_vec(),
+            verdict: match found.verdict {
+                sass::Verdict::Alive => Verdict::Alive,
+                sass::Verdict::Gone => Verdict::Gone,
+                sass::Verdict::NotProved => Verdict::NotProved,
+            },
+            copies: found.copies(),
+            loops: made,
+        }
+    };
+    tied.loops.iter().map(fate).collect()
+}
+
+/// The natural loop that an instance is: the outermost whose header is one of its blocks.
+fn outermost(loops: &[MachineLoop], instance: &sass::Instance) -> Option<usize> {
+    let is_in =
+        |found: &MachineLoop| found.section == instance.section && instance.blocks.binary_search(&found.header).is_ok();
+    let inside = loops.iter().enumerate().filter(|(_, found)| is_in(found));
+    inside.min_by_key(|(_, found)| found.depth).map(|(at, _)| at)
+}
+
 /// Each instruction once, also where two functions share code.
-fn costs(kernel: &sass::Kernel<'_, '_>) -> Vec<Cost> {
+fn costs(kernel: &sass::Kernel<'_, '_>, lines: &Lines<'_>) -> Vec<Cost> {
     let mut costs = BTreeMap::new();
     for function in kernel.functions() {
         for block in 0..function.graph.blocks.len() {
             for instruction in function.code(block) {
                 if let Some(kind) = cost_kind(kernel, function, instruction) {
-                    let lines = instruction.source.as_ref().map(lines_of).unwrap_or_default();
-                    costs.insert((&function.section.name, instruction.address), Cost { kind, lines });
+                    let cost = Cost { kind, lines: lines(instruction) };
+                    costs.insert((&function.section.name, instruction.address), cost);
                 }
             }
         }
@@ -218,6 +308,17 @@ fn cost_kind(
     }
 }
 
+/// Where the statement on a line of the split PTX was written.
+fn lines_in(split: &SplitPtx, line: Option<u32>) -> Vec<SourceLine> {
+    let location = line.and_then(|line| split.location(line));
+    let frames = location.into_iter().flat_map(|location| location.frames());
+    let line = |frame: &sass::Location| {
+        let file = split.file(frame.file)?;
+        (frame.line > 0).then(|| SourceLine { file: PathBuf::from(file), line: frame.line })
+    };
+    frames.filter_map(line).collect()
+}
+
 fn lines_of(source: &sass::Source) -> Vec<SourceLine> {
     source.frames().iter().map(SourceLine::of).collect()
 }
@@ -244,53 +345,29 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn line(number: u32) -> SourceLine {
-        SourceLine { file: PathBuf::from("/src/lib.rs"), line: number }
-    }
-
-    fn found(function: &str, jumps: &[u32], own: &[u32]) -> MachineLoop {
-        let lines = |numbers: &[u32]| numbers.iter().map(|number| line(*number)).collect();
+    fn found(header: u64, depth: u32) -> MachineLoop {
         MachineLoop {
-            function: function.to_owned(),
-            header: 0,
-            last: 0,
+            function: "k".to_owned(),
+            section: ".text.k".to_owned(),
+            header,
+            last: header + 0x40,
             latches: Vec::new(),
-            depth: 1,
-            jumps_written: lines(jumps),
-            own_written: lines(own),
-            hint: None,
+            depth,
+            jumps_written: Vec::new(),
         }
     }
 
-    fn code(kernels: &[(&str, &[MachineLoop])]) -> MachineCode {
-        let kernel = |(name, loops): &(&str, &[MachineLoop])| KernelCode {
-            name: (*name).to_owned(),
-            loops: loops.to_vec(),
-            costs: Vec::new(),
+    #[test]
+    fn an_instance_is_the_outermost_loop_that_starts_in_it() {
+        let loops = [found(0x10, 1), found(0x40, 2), found(0x80, 3)];
+        let instance = |section: &str, blocks: &[u64]| sass::Instance {
+            copies: 1,
+            section: section.to_owned(),
+            blocks: blocks.to_vec(),
         };
-        let mut code = MachineCode::of_kernels(kernels.iter().map(kernel).collect(), true);
-        code.attribute(&[line(20), line(10)]);
-        code
-    }
-
-    #[test]
-    fn a_loop_belongs_to_the_hint_where_its_jump_back_was_written() {
-        let code = code(&[("k", &[found("k", &[20], &[10, 20, 21]), found("k", &[30], &[30])])]);
-        assert_eq!((code.loops_of_hint("k", &line(20)), code.loops_of_hint("k", &line(10))), (1, 0));
-    }
-
-    #[test]
-    fn where_the_jump_has_no_line_the_first_hint_among_the_loops_lines_has_it() {
-        let code = code(&[("k", &[found("k", &[25], &[12, 20, 10])])]);
-        assert_eq!((code.loops_of_hint("k", &line(10)), code.loops_of_hint("k", &line(20))), (1, 0));
-    }
-
-    #[test]
-    fn every_copy_of_a_function_must_have_its_loops() {
-        let loops = [found("f", &[10], &[]), found("f", &[10], &[])];
-        let code = code(&[("a", &loops), ("b", &[found("f", &[10], &[]), found("f", &[11], &[])])]);
-        assert_eq!(code.loops_of_hint("f", &line(10)), 1);
-        assert_eq!(code.loops_of_hint("inlined_by_ptxas", &line(10)), 3);
+        assert_eq!(outermost(&loops, &instance(".text.k", &[0x40, 0x60, 0x80])), Some(1));
+        assert_eq!(outermost(&loops, &instance(".text.k", &[0x60])), None);
+        assert_eq!(outermost(&loops, &instance(".text.other", &[0x40])), None);
     }
 
     #[test]

@@ -4,14 +4,15 @@
 //! figures from ptxas and the disassembly. [`Entry`] is the result, [`table`] shows it to people, [`gate`] says whether it
 //! passes, and [`against`] what has changed.
 //!
-//! With source lines in the machine code, a `#[nounroll]` is followed there too: the loops that the optimizer has left of it
-//! must be loops whose jump back was written at its line. And a loop that is in the machine code must have a record.
+//! The last word is the machine code's ([`judge`]): loop by loop, on every route. And a loop that is in the machine code must have
+//! a record.
 
 pub mod against;
 mod budgets;
 pub mod entry;
 mod factor;
 pub mod gate;
+pub mod judge;
 pub mod machine;
 #[cfg(test)]
 mod samples;
@@ -25,10 +26,11 @@ use anyhow::{Context, Result};
 use hint_record::{HintKind, HintRecord, KernelRecord, LinkReport, Reason, Request, Site, Status};
 
 use crate::assembly::Assembler;
-use crate::build::{Arch, Builder, Built, Route, Unit, Wanted};
+use crate::build::{Arch, Builder, Built, Profile, Unit};
 use crate::kernel_crate::KernelCrate;
 use crate::target::Target;
 pub use entry::{Entry, Finding, Hint, Instance, Kernel};
+use judge::Evidence;
 use machine::{MachineCode, SourceLine};
 use sites::SourceHint;
 pub use why::Why;
@@ -50,29 +52,12 @@ pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<En
 
 /// Builds crates for architectures and holds every hint against what came out, as much at a time as may be.
 ///
-/// A hint without record may stand in code that nothing uses, or have lost its marker. Source lines in the machine code tell
-/// which; where the build has none, another with lines is looked at for this alone.
+/// A hint without record may stand in code that nothing uses, or have lost its marker: source lines of the machine code tell which.
 pub fn audit_all(builder: &Builder, units: &[Unit<'_>]) -> Result<Vec<Audited>> {
     let built = builder.build_all(units)?;
     let work: Vec<(&Unit<'_>, &Built)> = units.iter().zip(&built).collect();
     let audited = builder.jobs.run(&work, |(unit, built)| audit_of(builder, unit.kernels, unit.arch, built));
-    let audited = audited.into_iter().collect::<Result<Vec<_>>>()?;
-    units.iter().zip(audited).map(|(unit, audited)| with_lost(builder, unit, audited)).collect()
-}
-
-fn with_lost(builder: &Builder, unit: &Unit<'_>, mut audited: Audited) -> Result<Audited> {
-    let has_lines = audited.code.as_ref().is_none_or(|code| code.has_lines);
-    if !has_lines && audited.entry.hints.iter().any(is_without_record) {
-        let with_lines = builder.with(Wanted { lines: true, ..builder.wanted() });
-        let built = with_lines.build(unit.kernels, unit.arch, None)?;
-        let told = audit_of(&with_lines, unit.kernels, unit.arch, &built)?.entry.hints;
-        let lost = told.iter().filter(|hint| hint.why.reason() == Some(Reason::Lost));
-        for lost in lost {
-            let same = |hint: &&mut Hint| (&hint.file, hint.line, hint.column) == (&lost.file, lost.line, lost.column);
-            audited.entry.hints.iter_mut().filter(same).for_each(|hint| hint.drop_whole(Reason::Lost));
-        }
-    }
-    Ok(audited)
+    audited.into_iter().collect()
 }
 
 fn is_without_record(hint: &Hint) -> bool {
@@ -81,24 +66,21 @@ fn is_without_record(hint: &Hint) -> bool {
 
 /// The same, of what was built.
 pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &Built) -> Result<Audited> {
-    let lines = builder.wanted().lines;
-    let code_of = |assembler: &Assembler| {
-        MachineCode::of(assembler, &built.text, arch, lines)
-            .with_context(|| format!("ptxas does not take what was built of `{}` for {arch}", kernels.name))
-    };
-    let mut code = match &builder.tools().cuda {
-        // The hints are judged by what the optimizer has left, after which no tool unrolls anything.
+    let code = match &builder.tools().cuda {
         _ if arch.target() == Target::Amdgcn => None,
-        Ok(cuda) => Some(code_of(&Assembler::with(cuda, &builder.tools().home)?)?),
+        Ok(cuda) => Some(machine_code(builder, &Assembler::with(cuda, &builder.tools().home)?, kernels, arch, built)?),
         Err(error) => {
             tracing::warn!("the machine code is not looked at: {error}");
             None
         }
     };
-    let mut hints = hints(builder, kernels, &built.report)?;
-    if let Some(code) = &mut code {
-        code.attribute(&lines_of_hints(builder, &built.report));
-        held_to_machine_code(builder, kernels, built, code, &mut hints);
+    let evidence = match &code {
+        Some(code) if code.is_tied => Evidence::Seen(code),
+        None if arch.target() == Target::Nvptx && builder.profile() == Profile::Release => Evidence::NoPtxas,
+        _ => Evidence::NotNeeded,
+    };
+    let mut hints = hints(builder, kernels, &judged(&built.report, evidence))?;
+    if let Some(code) = &code {
         drop_lost(kernels, code, &mut hints);
     }
     let entry = Entry {
@@ -114,30 +96,28 @@ pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &B
     Ok(Audited { entry, code })
 }
 
-/// Where lines are known, drops the instances of `#[nounroll]` whose loops ptxas has not kept.
-///
-/// libNVVM says nothing of the loops that it has left, so on that route only the kernels' sums are compared.
-fn held_to_machine_code(
+/// What ptxas makes of a build.
+pub fn machine_code(
     builder: &Builder,
+    assembler: &Assembler,
     kernels: &KernelCrate,
+    arch: &Arch,
     built: &Built,
-    code: &MachineCode,
-    hints: &mut [Hint],
-) {
-    if !code.has_lines || builder.route() != Route::Llc {
-        return;
-    }
-    for record in built.report.hints.iter().filter(|record| record.status == Status::Honoured) {
-        if record.request != Request::Nounroll || !is_lost(builder, record, code) {
-            continue;
-        }
-        let (file, line, column) = place(builder, kernels, &record.site);
-        let of_site = hints.iter_mut().filter(|hint| (&hint.file, hint.line, hint.column) == (&file, line, column));
-        of_site.for_each(|hint| hint.drop_in(&record.function, Reason::MachineCode));
-    }
+) -> Result<MachineCode> {
+    MachineCode::of(assembler, built, arch, builder.profile(), builder.wanted().lines)
+        .with_context(|| format!("ptxas does not take what was built of `{}` for {arch}", kernels.name))
 }
 
-/// Where lines are known, drops the hints without record whose loops are in the machine code all the same: something has
+/// The report, with the last word on every instance.
+pub fn judged(report: &LinkReport, evidence: Evidence<'_>) -> LinkReport {
+    let mut judged = report.clone();
+    for record in &mut judged.hints {
+        (record.status, record.reason) = judge::judge(record, evidence);
+    }
+    judged
+}
+
+/// Drops the hints without record whose loops are in the machine code all the same: something has
 /// erased their markers.
 fn drop_lost(kernels: &KernelCrate, code: &MachineCode, hints: &mut [Hint]) {
     for hint in hints.iter_mut().filter(|hint| is_without_record(hint)) {
@@ -148,23 +128,10 @@ fn drop_lost(kernels: &KernelCrate, code: &MachineCode, hints: &mut [Hint]) {
     }
 }
 
-/// The source line of every hint that was compiled.
-pub fn lines_of_hints(builder: &Builder, report: &LinkReport) -> Vec<SourceLine> {
-    report.hints.iter().filter_map(|record| line_of(builder, &record.site)).collect()
-}
-
 /// The source line of a hint, if its package is known.
 pub fn line_of(builder: &Builder, site: &Site) -> Option<SourceLine> {
     let folder = builder.workspace.package_folder(&site.package)?;
     Some(SourceLine { file: folder.join(&site.file), line: site.line })
-}
-
-/// Has some function fewer loops at the hint's line than the optimizer has left there?
-fn is_lost(builder: &Builder, record: &HintRecord, code: &MachineCode) -> bool {
-    let Some(line) = line_of(builder, &record.site) else { return false };
-    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
-    record.left.iter().for_each(|found| *left.entry(&found.symbol).or_default() += 1);
-    left.into_iter().any(|(symbol, count)| code.loops_of_hint(symbol, &line) < count)
 }
 
 fn kernels_of(report: &LinkReport, sass: Option<&sass::Report>) -> Vec<Kernel> {

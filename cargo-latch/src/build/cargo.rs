@@ -177,9 +177,6 @@ impl Builder {
         if self.args.fp_contract == FpContract::On {
             variant.push_str("-contracted");
         }
-        if self.wanted.lines {
-            variant.push_str("-lines");
-        }
         variant
     }
 
@@ -193,7 +190,7 @@ impl Builder {
         if self.cargo_target(run.archs[0], run.is_kept()) == target.triple() {
             flags.push(format!("-Ctarget-cpu={}", run.archs[0]).into());
         }
-        if self.wanted.lines && self.args.profile == Profile::Release {
+        if self.has_directives(target) {
             // The fuller `line-tables-only` would make the PTX one for debugging, which ptxas does not optimize.
             flags.push("-Cdebuginfo=line-directives-only".into());
         }
@@ -204,6 +201,12 @@ impl Builder {
             flags.extend(run.is_kept().then(|| format!("--cfg={TRACE_CFG}").into()));
         }
         flags
+    }
+
+    /// Is the text made with source locations? They change no instruction, and for NVIDIA's GPUs they are taken out of the PTX
+    /// again ([`sass::split`]); in AMD's assembly they would stay.
+    fn has_directives(&self, target: Target) -> bool {
+        self.args.profile == Profile::Release && (target == Target::Nvptx || self.wanted.lines)
     }
 
     /// The way to bitcode without LLVM passes, and the linker where rustc calls it.

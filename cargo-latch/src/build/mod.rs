@@ -23,6 +23,7 @@ mod summaries;
 mod users_wrapper;
 pub mod wrapper;
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,8 +73,10 @@ pub struct Unit<'a> {
 /// What a build leaves.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// The PTX; for AMD's GPUs the assembly.
+    /// The PTX, with source locations; for AMD's GPUs the assembly.
     pub text: String,
+    /// What the build is for: the PTX without debug information, but where it is for debugging; for AMD's GPUs the assembly.
+    pub code: String,
     /// What AMD's runtimes load, where it was wanted.
     pub code_object: Option<Vec<u8>>,
     /// What the linker said of hints and kernels.
@@ -81,6 +84,23 @@ pub struct Built {
     /// The hinted loops on MIR, where the stages are kept.
     pub mir_loops: Vec<MirLoop>,
 }
+
+impl Built {
+    /// What ptxas is given of the code: no line of it holds two statements, so that a line names one.
+    pub fn assembled(&self) -> Cow<'_, str> {
+        sass::one_statement_a_line(&self.code)
+    }
+
+    /// The PTX with the source lines that profilers and debuggers want, and without the labels beside them: these make ptxas lay out
+    /// other machine code, the lines do not.
+    pub fn with_lines(&self) -> String {
+        let is_kept = |line: &&str| !line.starts_with(SCOPE_LABEL);
+        self.text.split_inclusive('\n').filter(is_kept).collect()
+    }
+}
+
+/// How LLVM names the labels at which scopes begin and end.
+const SCOPE_LABEL: &str = "$L__tmp";
 
 /// A build that failed for its hints alone, of which was told before.
 #[derive(Debug, thiserror::Error)]
@@ -191,7 +211,9 @@ impl Builder {
             }
             Target::Amdgcn => self.link_for_amd(unit, &heard.artifacts, keep)?,
         };
-        Ok(Built { text, code_object, report, mir_loops: heard.loops.clone() })
+        let is_split = unit.arch.target() == Target::Nvptx && self.args.profile == Profile::Release;
+        let code = if is_split { sass::split(&text).code } else { text.clone() };
+        Ok(Built { text, code, code_object, report, mir_loops: heard.loops.clone() })
     }
 
     /// Where the results for one crate and architecture go. How hints are resolved does not change the place.

@@ -1,10 +1,10 @@
 //! The options of commands that hold hints to what came out, and what a build has to say of them.
 
 use anyhow::Result;
-use hint_record::Level;
+use hint_record::{Level, LinkReport};
 
 use crate::audit::{self, gate};
-use crate::build::{Builder, Built, HintsDenied};
+use crate::build::{Builder, HintsDenied};
 use crate::config::HintLevels;
 use crate::diagnose::{Diagnostic, text::Printer};
 use crate::kernel_crate::KernelCrate;
@@ -27,11 +27,11 @@ pub struct GateArgs {
 pub fn check_build(
     builder: &Builder,
     kernels: &KernelCrate,
-    built: &Built,
+    report: &LinkReport,
     levels: &HintLevels,
     said: &mut Vec<Diagnostic>,
 ) -> Result<()> {
-    let hints = audit::hints(builder, kernels, &built.report)?;
+    let hints = audit::hints(builder, kernels, report)?;
     let found = gate::hints(&hints, levels, &kernels.folder);
     let printer = Printer::for_stderr(builder.workspace.root());
     for diagnostic in &found {

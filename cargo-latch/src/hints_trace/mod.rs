@@ -6,8 +6,8 @@
 //! | `MIR` | notes of the plugin: header, jumps back before, latch after; in the MIR mode only |
 //! | `LLVM` | the linker's report: header and single latch before optimization |
 //! | `optimized` | the same: headers of the loops left |
-//! | `PTX` | labels with the pragma whose jumps back were written at the hint's line ([`ptx`]) |
-//! | `SASS` | loops that belong to the hint ([`crate::audit::machine`]), with their addresses |
+//! | `PTX` | the same: labels of the loops that are made of the hint's, and whether they have the pragma ([`ptx`]) |
+//! | `SASS` | what became of these in the machine code ([`crate::audit::machine`]), with addresses |
 //!
 //! For AMD's GPUs the last two are left out: nothing comes after the optimizer that would unroll a loop.
 //!
@@ -22,22 +22,29 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use hint_record::{HintRecord, MirLoop, Request, Site, Status};
+use hint_record::{HintRecord, MirLoop, PtxLoop, Request, Site, Status};
 
 use crate::assembly::Assembler;
-use crate::audit::machine::{MachineCode, MachineLoop, SourceLine};
-use crate::audit::{line_of, lines_of_hints};
-use crate::build::{Arch, Builder, Built, Intermediates, Mode};
+use crate::audit::machine::{Fate, KernelCode, MachineCode, MachineLoop, SourceLine, Verdict};
+use crate::audit::{line_of, machine_code};
+use crate::build::{Arch, Builder, Built, Intermediates, Mode, Unit};
 use crate::diagnose::{reasons, shown};
+use crate::kernel_crate::KernelCrate;
 use crate::target::Target;
 use ptx::PragmaLabel;
 
 /// Every hint of a kernel, followed. The build must have kept its source lines, and what lies on the way.
-pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediates, kernel: &str) -> Result<String> {
+pub fn follow(
+    builder: &Builder,
+    Unit { kernels, arch }: Unit<'_>,
+    built: &Built,
+    keep: &Intermediates,
+    kernel: &str,
+) -> Result<String> {
     let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
     let (resolved, target) = (read(&keep.folder.join("resolved.ll"))?, arch.target());
     let (left, labels) = match target {
-        Target::Nvptx => (reach::ptx_functions(&built.text), ptx::pragma_labels(&built.text)),
+        Target::Nvptx => (reach::ptx_functions(&built.code), ptx::pragma_labels(&built.code)),
         Target::Amdgcn => (reach::llvm_functions(&read(&keep.folder.join("optimized.ll"))?), Vec::new()),
     };
     let way = Way {
@@ -47,19 +54,18 @@ pub fn follow(builder: &Builder, arch: &Arch, built: &Built, keep: &Intermediate
         functions: reach::from(&reach::llvm_functions(&resolved), kernel),
         labels,
         functions_left: reach::from(&left, kernel),
-        code: code(builder, built, arch)?,
+        code: code(builder, kernels, built, arch)?,
     };
     Ok(way.text(kernel, arch))
 }
 
-fn code(builder: &Builder, built: &Built, arch: &Arch) -> Result<Option<MachineCode>> {
+fn code(builder: &Builder, kernels: &KernelCrate, built: &Built, arch: &Arch) -> Result<Option<MachineCode>> {
     let Ok(cuda) = &builder.tools().cuda else { return Ok(None) };
     if arch.target() == Target::Amdgcn {
         return Ok(None);
     }
-    let mut code = MachineCode::of(&Assembler::with(cuda, &builder.tools().home)?, &built.text, arch, true)?;
-    code.attribute(&lines_of_hints(builder, &built.report));
-    Ok(Some(code))
+    let assembler = Assembler::with(cuda, &builder.tools().home)?;
+    machine_code(builder, &assembler, kernels, arch, built).map(Some)
 }
 
 /// All that is known of one kernel's way.
@@ -104,8 +110,8 @@ impl Way<'_> {
         row(&mut text, "LLVM", &records.iter().flat_map(|record| llvm(record)).collect::<Vec<_>>());
         row(&mut text, "optimized", &self.optimized(&records));
         if self.target == Target::Nvptx {
-            row(&mut text, "PTX", &self.ptx(line.as_ref()));
-            row(&mut text, "SASS", &self.sass(line.as_ref(), kernel));
+            row(&mut text, "PTX", &self.ptx(&records));
+            row(&mut text, "SASS", &self.sass(&records, kernel));
         }
         text
     }
@@ -131,21 +137,52 @@ impl Way<'_> {
         loops
     }
 
-    fn ptx(&self, line: Option<&SourceLine>) -> Vec<String> {
-        let own = self.labels.iter().filter(|label| self.functions_left.contains(&label.function));
-        let of_hint = own.filter(|label| label.written.iter().any(|written| line.is_some_and(|line| written.is(line))));
-        let shown = of_hint.map(|label| format!("{}: {} with the pragma", demangled(&label.function), label.label));
-        let labels: Vec<String> = shown.collect();
-        if labels.is_empty() { vec!["no label with the pragma".to_owned()] } else { labels }
+    /// The loops of the PTX that are made of the hint's and that the kernel can reach; none where that is not known.
+    fn ptx_loops<'r>(&self, records: &[&'r HintRecord]) -> Option<Vec<&'r PtxLoop>> {
+        let known = records.iter().map(|record| record.ptx.as_ref()).collect::<Option<Vec<_>>>()?;
+        let own = known.into_iter().flatten().filter(|found| self.functions_left.contains(&found.symbol));
+        let mut own: Vec<&PtxLoop> = own.collect();
+        own.sort();
+        own.dedup();
+        Some(own)
     }
 
-    fn sass(&self, line: Option<&SourceLine>, kernel: &str) -> Vec<String> {
+    fn ptx(&self, records: &[&HintRecord]) -> Vec<String> {
+        let Some(loops) = self.ptx_loops(records) else { return vec![NOT_TOLD.to_owned()] };
+        let has_pragma = |found: &PtxLoop| {
+            let mut labels = self.labels.iter();
+            labels.any(|label| label.function == found.symbol && label.label == found.label)
+        };
+        let shown = |found: &&PtxLoop| {
+            let pragma = if has_pragma(found) { " with the pragma" } else { "" };
+            format!("{}: {}{pragma}", demangled(&found.symbol), found.label)
+        };
+        or_else(loops.iter().map(shown).collect(), "no loop")
+    }
+
+    fn sass(&self, records: &[&HintRecord], kernel: &str) -> Vec<String> {
         let Some(code) = &self.code else { return vec!["not looked at: NVIDIA's tools are missing".to_owned()] };
-        let loops = code.kernels.iter().filter(|code| code.name == kernel).flat_map(|code| &code.loops);
-        let of_hint =
-            loops.filter(|found| line.is_some_and(|line| found.hint.as_ref().is_some_and(|hint| hint.is(line))));
-        let loops: Vec<String> = of_hint.map(|found| self.machine_loop(found)).collect();
-        if loops.is_empty() { vec!["no loop".to_owned()] } else { loops }
+        let Some(loops) = self.ptx_loops(records).filter(|_| code.is_tied) else { return vec![NOT_TOLD.to_owned()] };
+        let of_kernel = |code: &&KernelCode| code.name == kernel;
+        let Some(code) = code.kernels.iter().find(of_kernel) else { return vec!["no such kernel".to_owned()] };
+        let fates = loops.iter().filter_map(|found| code.fate(&found.symbol, &found.label));
+        or_else(fates.flat_map(|fate| self.fate(code, fate)).collect(), "no loop")
+    }
+
+    fn fate(&self, code: &KernelCode, fate: &Fate) -> Vec<String> {
+        let label = fate.labels.first().map_or("(no label)", String::as_str);
+        let left = match fate.verdict {
+            Verdict::Alive if fate.copies > 1 => format!(", {} turns at a time", fate.copies),
+            Verdict::Alive => String::new(),
+            Verdict::Gone => return vec![format!("{}: no loop is left of {label}", demangled(&fate.function))],
+            Verdict::NotProved => {
+                return vec![format!(
+                    "{}: whether a loop is left of {label} cannot be told",
+                    demangled(&fate.function)
+                )];
+            }
+        };
+        fate.loops.iter().map(|&at| self.machine_loop(&code.loops[at]) + &left).collect()
     }
 
     fn machine_loop(&self, found: &MachineLoop) -> String {
@@ -162,6 +199,13 @@ impl Way<'_> {
             back.join(", ")
         )
     }
+}
+
+/// What is said of loops where the linker could not tell which they are.
+const NOT_TOLD: &str = "not told: the build is not optimized, or its PTX does not show its loops";
+
+fn or_else(lines: Vec<String>, nothing: &str) -> Vec<String> {
+    if lines.is_empty() { vec![nothing.to_owned()] } else { lines }
 }
 
 /// A title, and one line for each thing below it.

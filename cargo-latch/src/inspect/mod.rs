@@ -22,7 +22,7 @@ use anyhow::{Context, Result, bail};
 use sass::{AssembleOptions, Program};
 
 use crate::assembly::Assembler;
-use crate::build::{Arch, Builder, Built, Intermediates, Route};
+use crate::build::{Arch, Builder, Built, Intermediates, Route, Unit};
 use crate::hints_trace;
 use crate::kernel_crate::KernelCrate;
 use crate::target::Target;
@@ -52,6 +52,7 @@ pub enum Stage {
 #[derive(Debug)]
 pub struct Stages<'a> {
     builder: &'a Builder,
+    kernels: KernelCrate,
     arch: Arch,
     built: Built,
     keep: Intermediates,
@@ -63,7 +64,7 @@ impl<'a> Stages<'a> {
         let folder = builder.stages_folder(kernels, arch);
         let keep = Intermediates { mir: folder.join(format!("{}.mir", kernels.library)), folder };
         let built = builder.build(kernels, arch, Some(&keep))?;
-        Ok(Stages { builder, arch: arch.clone(), built, keep })
+        Ok(Stages { builder, kernels: kernels.clone(), arch: arch.clone(), built, keep })
     }
 
     /// Does the crate hold this kernel?
@@ -106,18 +107,26 @@ impl<'a> Stages<'a> {
             Stage::LlvmOpt => {
                 text::llvm_function(&read(&self.keep.folder.join("optimized.ll"))?, kernel).with_context(missing)
             }
-            Stage::Ptx => text::ptx_function(&self.built.text, kernel).with_context(missing),
+            Stage::Ptx => text::ptx_function(&self.ptx(), kernel).with_context(missing),
             Stage::Asm => text::amd_function(&self.built.text, kernel).with_context(missing),
             Stage::Sass => self.machine_code(kernel, |kernel| kernel.sass()),
             Stage::Cfg => self.machine_code(kernel, |kernel| kernel.cfg()),
-            Stage::Hints => hints_trace::follow(self.builder, &self.arch, &self.built, &self.keep, kernel),
+            Stage::Hints => {
+                let unit = Unit { kernels: &self.kernels, arch: &self.arch };
+                hints_trace::follow(self.builder, unit, &self.built, &self.keep, kernel)
+            }
         }
+    }
+
+    /// With source lines where they are wanted.
+    fn ptx(&self) -> String {
+        if self.builder.wanted().lines { self.built.with_lines() } else { self.built.code.clone() }
     }
 
     fn machine_code(&self, kernel: &str, show: impl Fn(&sass::Kernel<'_, '_>) -> String) -> Result<String> {
         let assembler = Assembler::of(self.builder.tools()).context("machine code needs NVIDIA's tools")?;
         let options = AssembleOptions { line_info: self.builder.wanted().lines, ..AssembleOptions::default() };
-        let module = assembler.disassemble(&assembler.cubin(&self.built.text, &self.arch, &options)?)?;
+        let module = assembler.disassemble(&assembler.cubin(&self.ptx(), &self.arch, &options)?)?;
         let program = Program::of(&module);
         let found = program.kernel(kernel).with_context(|| format!("`{kernel}` is not in the machine code"))?;
         Ok(show(&found))
