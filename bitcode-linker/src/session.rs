@@ -45,7 +45,7 @@ struct Heard {
 impl Session {
     /// A new context.
     pub fn new() -> Session {
-        ask_for_remarks();
+        set_options();
         let session = Session { context: Context::create(), heard: Box::default() };
         let heard = ptr::from_ref(&*session.heard).cast_mut().cast::<c_void>();
         // SAFETY: the context is live. What `heard` points to is boxed, so it stays where it is when the session moves,
@@ -120,16 +120,21 @@ pub fn globals<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<
     module.get_functions().map(|function| function.as_global_value()).chain(module.get_globals()).chain(aliases)
 }
 
-/// Makes LLVM say why it does not unroll a loop as a hint asks.
-fn ask_for_remarks() {
+/// Makes LLVM say why it does not unroll a loop as a hint asks, and lets it unroll a hinted loop of which only the most turns are
+/// known, such as one with a `break`: by default it does so up to 8.
+fn set_options() {
     static ASKED: Once = Once::new();
     ASKED.call_once(|| {
-        let line = [c"latch-link".as_ptr(), c"-pass-remarks-missed=loop-unroll".as_ptr()];
+        let options = [c"latch-link", c"-pass-remarks-missed=loop-unroll", MOST_TURNS];
+        let line = options.map(CStr::as_ptr);
         // SAFETY: the array holds as many strings as it says, all of which live for ever. LLVM's options are one for the
         // whole process; no session is there yet, so nothing of ours runs in LLVM.
         unsafe { LLVMParseCommandLineOptions(line.len() as i32, line.as_ptr(), ptr::null()) }
     });
 }
+
+/// As many turns as a hint can ask for copies.
+const MOST_TURNS: &CStr = c"-unroll-max-upperbound=1024";
 
 /// LLVM calls this for everything that it reports in the context of a session.
 extern "C" fn take_down(info: LLVMDiagnosticInfoRef, heard: *mut c_void) {

@@ -80,7 +80,7 @@ impl<'ctx> LoopIds<'ctx> {
     ) {
         let kept = existing.properties.iter().filter(|property| !is_unroll_request(**property));
         let mut properties: Vec<Metadata> = kept.map(|property| self.builder.existing(*property)).collect();
-        properties.push(self.unroll_property(request));
+        properties.extend(self.unroll_properties(request));
         let texts = [SITE_PROPERTY, &site.to_string(), function].map(|text| self.builder.string(text));
         let named = self.builder.node(&texts);
         properties.push(named);
@@ -143,13 +143,14 @@ impl<'ctx> LoopIds<'ctx> {
         self.builder.node(&[self.builder.string(name)])
     }
 
-    fn unroll_property(&self, request: Request) -> Metadata {
+    /// A loop of which only the most turns are known LLVM unrolls by `enable`, and not by `full`; it does what either says.
+    fn unroll_properties(&self, request: Request) -> Vec<Metadata> {
         match request {
-            Request::Nounroll => self.flag(DISABLE),
-            Request::Full => self.flag("llvm.loop.unroll.full"),
+            Request::Nounroll => vec![self.flag(DISABLE)],
+            Request::Full => vec![self.flag("llvm.loop.unroll.full"), self.flag("llvm.loop.unroll.enable")],
             Request::Copies(copies) => {
                 let count = self.context.i32_type().const_int(copies, false);
-                self.builder.node(&[self.builder.string("llvm.loop.unroll.count"), self.builder.constant(count)])
+                vec![self.builder.node(&[self.builder.string("llvm.loop.unroll.count"), self.builder.constant(count)])]
             }
         }
     }

@@ -55,6 +55,8 @@ mod tests {
     #[test]
     fn a_local_array_is_no_location() {
         assert!(is_location("\t.loc\t1 80 3") && is_location(".loc 1 2 3"));
-        assert!(!is_location("\t.local .align 4 .b8 \t__local_depot0[16];") && !is_location("\tld.local.b32 %r1, [%rd1];"));
+        assert!(
+            !is_location("\t.local .align 4 .b8 \t__local_depot0[16];") && !is_location("\tld.local.b32 %r1, [%rd1];")
+        );
     }
 }

@@ -133,7 +133,15 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(name: String, noreturn: &'a HashSet<&'a str>) -> Reader<'a> {
         let function = Function { name, blocks: vec![ListedBlock::new("")], ..Function::default() };
-        Reader { function, noreturn, place: None, in_assembly: false, tables: HashMap::new(), table: None, at_end: false }
+        Reader {
+            function,
+            noreturn,
+            place: None,
+            in_assembly: false,
+            tables: HashMap::new(),
+            table: None,
+            at_end: false,
+        }
     }
 
     fn line(&mut self, line: &str) -> Option<()> {
