@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use cargo_metadata::cargo_platform::Platform;
 use cargo_metadata::{CrateType, Metadata, Package};
+use hint_record::Site;
 
 use crate::build::Arch;
 use crate::setup::Toolchain;
@@ -24,6 +25,8 @@ const DEVICE_LIBRARY: &str = "device-std";
 pub struct KernelCrate {
     /// The package's name.
     pub name: String,
+    /// The package by name and version, as sites name it.
+    pub id: String,
     /// The library target's name, which is the PTX file's.
     pub library: String,
     /// The package's folder.
@@ -82,9 +85,9 @@ impl Workspace {
         dependencies.filter_map(|dependency| dependency.target.as_ref()).any(is_device)
     }
 
-    /// The folder of a package, by name, dependencies included.
-    pub fn package_folder(&self, name: &str) -> Option<&Path> {
-        let package = self.metadata.packages.iter().find(|package| package.name.as_str() == name)?;
+    /// The folder of a package, by the name and version that sites have, dependencies included.
+    pub fn package_folder(&self, id: &str) -> Option<&Path> {
+        let package = self.metadata.packages.iter().find(|package| self::id(package) == id)?;
         package.manifest_path.parent().map(|folder| folder.as_std_path())
     }
 
@@ -122,6 +125,7 @@ impl KernelCrate {
         };
         Ok(Some(KernelCrate {
             name: package.name.to_string(),
+            id: id(package),
             library: library.name.replace('-', "_"),
             folder: folder.as_std_path().to_owned(),
             root_file: library.src_path.clone().into_std_path_buf(),
@@ -142,6 +146,10 @@ impl KernelCrate {
         }
         Ok(())
     }
+}
+
+fn id(package: &Package) -> String {
+    Site::package_id(&package.name, &package.version.to_string())
 }
 
 /// What the package says, or all.

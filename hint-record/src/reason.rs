@@ -96,6 +96,8 @@ pub enum Reason {
     Unused,
     /// The loop is evaluated while compiling.
     InConst,
+    /// The loop stands in a `const fn`, where hints are not marked, and is in the machine code.
+    InConstAtRunTime,
     /// Whether the loop is in the machine code could not be told.
     Unmatched,
     /// There is no machine code to look at, since there is no ptxas.
@@ -127,7 +129,7 @@ impl Reason {
             Reason::Convergent => ReasonKind::Convergent,
             Reason::Copies { .. } => ReasonKind::Copies,
             Reason::MachineCode => ReasonKind::MachineCode,
-            Reason::Lost => ReasonKind::Lost,
+            Reason::Lost | Reason::InConstAtRunTime => ReasonKind::Lost,
             Reason::Unused | Reason::InConst => ReasonKind::NotCompiled,
             Reason::Unmatched => ReasonKind::Unmatched,
             Reason::NoPtxas => ReasonKind::NoPtxas,
@@ -149,6 +151,7 @@ impl Reason {
             Reason::Lost,
             Reason::Unused,
             Reason::InConst,
+            Reason::InConstAtRunTime,
             Reason::Unmatched,
             Reason::NoPtxas,
             Reason::Unsaid,

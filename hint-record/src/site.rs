@@ -9,12 +9,12 @@ use std::str::FromStr;
 
 /// Where in the source a hint stands.
 ///
-/// Written `kind|package|file|line|column`, for example `nounroll|my-kernels|src/lib.rs|12|5`.
+/// Written `kind|package|file|line|column`, for example `nounroll|my-kernels@0.1.0|src/lib.rs|12|5`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Site {
     /// Which hint.
     pub kind: HintKind,
-    /// The cargo package that holds the file.
+    /// The cargo package that holds the file, as [`Site::package_id`] writes it.
     pub package: String,
     /// The file, relative to the package's folder, with forward slashes.
     pub file: String,
@@ -22,6 +22,13 @@ pub struct Site {
     pub line: u32,
     /// The column of that keyword, in characters, from 1.
     pub column: u32,
+}
+
+impl Site {
+    /// A package by name and version, as cargo writes it: `my-kernels@0.1.0`.
+    pub fn package_id(name: &str, version: &str) -> String {
+        format!("{name}@{version}")
+    }
 }
 
 impl fmt::Display for Site {

@@ -60,10 +60,6 @@ pub fn audit_all(builder: &Builder, units: &[Unit<'_>]) -> Result<Vec<Audited>> 
     audited.into_iter().collect()
 }
 
-fn is_without_record(hint: &Hint) -> bool {
-    hint.why.reason() == Some(Reason::Unused)
-}
-
 /// The same, of what was built.
 pub fn audit_of(builder: &Builder, kernels: &KernelCrate, arch: &Arch, built: &Built) -> Result<Audited> {
     let code = match &builder.tools().cuda {
@@ -120,10 +116,15 @@ pub fn judged(report: &LinkReport, evidence: Evidence<'_>) -> LinkReport {
 /// Drops the hints without record whose loops are in the machine code all the same: something has
 /// erased their markers.
 fn drop_lost(kernels: &KernelCrate, code: &MachineCode, hints: &mut [Hint]) {
-    for hint in hints.iter_mut().filter(|hint| is_without_record(hint)) {
+    for hint in hints {
+        let lost = match hint.why.reason() {
+            Some(Reason::Unused) => Reason::Lost,
+            Some(Reason::InConst) => Reason::InConstAtRunTime,
+            _ => continue,
+        };
         let Some((last, _)) = hint.extent else { continue };
         if code.has_code_of(&kernels.folder.join(&hint.file), hint.line..=last) {
-            hint.drop_whole(Reason::Lost);
+            hint.drop_whole(lost);
         }
     }
 }
@@ -172,7 +173,7 @@ pub fn hints(builder: &Builder, kernels: &KernelCrate, report: &LinkReport) -> R
 type Place = (String, u32, u32);
 
 fn place(builder: &Builder, kernels: &KernelCrate, site: &Site) -> Place {
-    let elsewhere = builder.workspace.package_folder(&site.package).filter(|_| site.package != kernels.name);
+    let elsewhere = builder.workspace.package_folder(&site.package).filter(|_| site.package != kernels.id);
     let relative = elsewhere.and_then(|folder| pathdiff::diff_paths(folder.join(&site.file), &kernels.folder));
     let file = relative.map_or_else(|| site.file.clone(), |path| path.to_string_lossy().into_owned());
     (file, site.line, site.column)

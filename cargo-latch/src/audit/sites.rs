@@ -87,7 +87,7 @@ impl<'ast> Visit<'ast> for Ends {
 fn source_hint(kernels: &KernelCrate, file: &str, found: &Found, ends: &Ends) -> SourceHint {
     let site = Site {
         kind: found.kind,
-        package: kernels.name.clone(),
+        package: kernels.id.clone(),
         file: file.to_owned(),
         line: found.line,
         column: found.column,

@@ -23,6 +23,8 @@ pub struct HintTable {
     lost: Option<Level>,
     not_compiled: Option<Level>,
     unoptimized: Option<Level>,
+    unmatched: Option<Level>,
+    no_ptxas: Option<Level>,
     other: Option<Level>,
 }
 
@@ -49,8 +51,8 @@ impl HintTable {
             ReasonKind::NotCompiled => self.not_compiled,
             ReasonKind::Unoptimized => self.unoptimized,
             ReasonKind::Other => self.other,
-            // No hint is unverified yet, so there is nothing to set a level for.
-            ReasonKind::Unmatched | ReasonKind::NoPtxas => None,
+            ReasonKind::Unmatched => self.unmatched,
+            ReasonKind::NoPtxas => self.no_ptxas,
         }
     }
 }

@@ -27,6 +27,9 @@ pub fn sentence(reason: Reason) -> String {
         Reason::Lost => "its marker was lost: its loop is in the machine code, and nothing says what became of it",
         Reason::Unused => "no kernel reaches the loop: its function is never used, or it stands in dead code",
         Reason::InConst => "the loop is evaluated while compiling, where a hint has no meaning",
+        Reason::InConstAtRunTime => {
+            "it stands in a `const fn`, where a hint has no effect, and its loop is in the machine code"
+        }
         Reason::Unmatched => "no loop of the machine code could be matched with it",
         Reason::NoPtxas => "there is no ptxas, and so no machine code to look at",
     };
@@ -43,7 +46,7 @@ pub fn help(reason: Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::NoLoop(reason) => text::no_loop_help(reason),
         Reason::Deleted => {
-            "its result is known while compiling, or nothing uses it: remove the hint, or the loop; a loop that reads or writes \
+            "it runs once at most, its result is known while compiling, or nothing uses it: remove the hint, or the loop; a loop that reads or writes \
              memory stays"
         }
         Reason::Merged => {
@@ -51,7 +54,8 @@ pub fn help(reason: Reason) -> Option<&'static str> {
              with `#[inline(never)]`"
         }
         Reason::TripCount => {
-            "bounds that are constants, const generics included, can be unrolled fully; for others, `#[unroll(N)]` makes N copies"
+            "a loop can be unrolled fully if the most turns that it can make are a constant, const generics included, and no more \
+             than 1024; for others, `#[unroll(N)]` makes N copies"
         }
         Reason::TooLarge => "`#[unroll(N)]` makes a loop of N copies; or give the loop fewer turns or a smaller body",
         Reason::Convergent => {
@@ -68,6 +72,9 @@ pub fn help(reason: Reason) -> Option<&'static str> {
         }
         Reason::Unused => "call the function from a kernel, or remove it",
         Reason::InConst => "remove the hint",
+        Reason::InConstAtRunTime => {
+            "take `const` off the function, or let kernels call another one that has no `const`"
+        }
         Reason::Unmatched => "`cargo latch inspect KERNEL --emit hints` shows what is known of it",
         Reason::NoPtxas => "`cargo latch doctor` says how to get it",
         Reason::Unsaid => return None,

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// The site of the loop whose keyword is at `keyword`.
 pub fn of(kind: HintKind, keyword: Span) -> Site {
-    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let of_cargo = |name| std::env::var(name).unwrap_or_default();
+    // Two versions of a package may be in one build.
+    let package = Site::package_id(&of_cargo("CARGO_PKG_NAME"), &of_cargo("CARGO_PKG_VERSION"));
     let (line, column) = hint_syntax::place(keyword);
     Site { kind, package, file: file(keyword), line, column }
 }
@@ -38,7 +40,10 @@ mod tests {
     fn a_site_is_where_the_keyword_is() {
         let parsed: syn::ExprLoop = syn::parse_str("\n /* ä */ 'a: loop {}").expect("a loop");
         let site = of(HintKind::Nounroll, parsed.loop_token.span);
-        assert_eq!((site.kind, site.package.as_str()), (HintKind::Nounroll, "device-std-macros"));
+        assert_eq!(
+            (site.kind, site.package.as_str()),
+            (HintKind::Nounroll, concat!("device-std-macros@", env!("CARGO_PKG_VERSION")))
+        );
         assert_eq!((site.line, site.column), (2, 14));
     }
 
