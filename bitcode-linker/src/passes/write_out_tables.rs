@@ -86,7 +86,8 @@ enum Index<'ctx> {
 
 impl<'ctx> Table<'ctx> {
     fn of(global: GlobalValue<'ctx>, layout: &TargetData) -> Option<Table<'ctx>> {
-        let BasicValueEnum::ArrayValue(array) = global.get_initializer()? else { return None };
+        let initial = global.get_initializer().filter(|_| global.is_constant())?;
+        let BasicValueEnum::ArrayValue(array) = initial else { return None };
         let ty = array.get_type();
         let element_bytes = layout.get_abi_size(&ty.get_element_type());
         let element = |at| {
@@ -250,4 +251,79 @@ fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
 fn function_of(instruction: InstructionValue<'_>) -> Option<String> {
     let function = instruction.get_parent()?.get_parent()?;
     Some(demangle(&function.get_name().to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// Constants are folded where they are built, so nothing comes to stand in the function.
+    fn builder_in_function<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Builder<'ctx> {
+        let function = module.add_function("f", context.void_type().fn_type(&[], false), None);
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, "entry"));
+        builder
+    }
+
+    #[test]
+    fn every_index_chooses_its_element() {
+        let context = Context::create();
+        let module = context.create_module("test");
+        let (builder, number) = (builder_in_function(&context, &module), context.i64_type());
+        for count in 1..=17 {
+            let elements: Vec<BasicValueEnum<'_>> =
+                (0..count).map(|at| number.const_int(at * 3, false).into()).collect();
+            for at in 0..count {
+                let chosen = choose(&builder, &elements, number.const_int(at, false)).unwrap();
+                assert_eq!(chosen, elements[at as usize], "{at} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_element_that_is_undefined_costs_no_choice() {
+        let context = Context::create();
+        let module = context.create_module("test");
+        let (builder, number) = (builder_in_function(&context, &module), context.i64_type());
+        let [one, two] = [1, 2].map(|value| BasicValueEnum::from(number.const_int(value, false)));
+        let poison = BasicValueEnum::from(number.get_poison());
+        let chosen = |elements: &[_], at| choose(&builder, elements, number.const_int(at, false)).unwrap();
+        assert_eq!([chosen(&[one, poison], 1), chosen(&[poison, two], 0)], [one, two]);
+    }
+
+    const TABLE: &str = "@a = internal addrspace(3) global i32 undef\n@b = internal addrspace(3) global i32 undef\n\
+        @t = private unnamed_addr constant [2 x ptr] [ptr addrspacecast (ptr addrspace(3) @a to ptr), \
+        ptr getelementptr inbounds (i8, ptr addrspacecast (ptr addrspace(3) @b to ptr), i64 2)]\n\
+        @other = private constant [2 x i32] [i32 1, i32 2]\ndeclare void @escape(ptr)\n";
+
+    fn written_out(context: &Context, body: &str) -> Result<String, String> {
+        let text = format!("{TABLE}define ptr @f(i64 %i) {{\n{body}\n}}\n");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("the module parses");
+        write_out_all(&module).map_err(|error| error.to_string())?;
+        assert!(module.verify().is_ok(), "{}", module.print_to_string());
+        Ok(module.print_to_string().to_string())
+    }
+
+    #[test]
+    fn a_table_read_by_an_index_goes() {
+        for address in
+            ["inbounds [2 x ptr], ptr @t, i64 0, i64 %i", "inbounds ptr, ptr @t, i64 %i", "i8, ptr @t, i64 %i"]
+        {
+            let body = format!("%at = getelementptr {address}\n%v = load ptr, ptr %at\nret ptr %v");
+            let text = written_out(&Context::create(), &body).unwrap();
+            assert!(text.contains("select i1") && !text.contains("@t ") && text.contains("@other"), "{text}");
+        }
+        let text = written_out(&Context::create(), "%v = load ptr, ptr @t\nret ptr %v").unwrap();
+        assert!(text.contains("ret ptr addrspacecast (ptr addrspace(3) @a to ptr)"), "{text}");
+    }
+
+    #[test]
+    fn a_table_that_is_used_otherwise_is_refused_by_name() {
+        let body = "call void @escape(ptr @t)\nret ptr null";
+        let message = written_out(&Context::create(), body).unwrap_err();
+        assert!(message.contains("`t`, that `f` reads otherwise than by an index"), "{message}");
+    }
 }
