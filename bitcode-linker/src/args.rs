@@ -86,9 +86,21 @@ pub struct Args {
     #[arg(long, hide = true)]
     pub identity: Option<String>,
 
-    /// A folder for the module's text at every stage: linked.ll, resolved.ll and optimized.ll.
+    /// A folder for the module's text after every pass: NN-name.ll, in the order of the passes.
     #[arg(long)]
     pub keep_intermediates: Option<PathBuf>,
+
+    /// Verify the module after every pass. Debug builds of this linker always do.
+    #[arg(long)]
+    pub verify_each: bool,
+
+    /// Print how long every pass took.
+    #[arg(long)]
+    pub timings: bool,
+
+    /// Leave a pass out, to find the one that does harm. Only some can be.
+    #[arg(long, value_name = "PASS")]
+    pub skip_pass: Vec<String>,
 }
 
 /// rustc's optimization levels.

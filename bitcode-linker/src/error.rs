@@ -59,8 +59,21 @@ pub enum Error {
     Hints(#[from] nounroll_metadata::Error),
     #[error("LLVM's pass pipeline `{pipeline}` failed: {message}")]
     Optimize { pipeline: String, message: String },
-    #[error("LLVM's verifier refuses the module {stage}; this is a fault of Latch: {message}")]
-    Invalid { stage: &'static str, message: String },
+    #[error("LLVM's verifier refuses the module after the pass `{pass}`; this is a fault of Latch: {message}")]
+    Invalid { pass: &'static str, message: String },
+    #[error("LLVM's verifier refuses the module with its instructions numbered; this is a fault of Latch: {message}")]
+    Numbered { message: String },
+    #[error("this link has no pass `{name}` to skip; it has {passes}")]
+    NoPass { name: String, passes: String },
+    #[error("the pass `{pass}` cannot be skipped: {reason}")]
+    Needed { pass: &'static str, reason: &'static str },
+    #[error(
+        "LLVM made a table of shared addresses, `{table}`, that `{function}` reads otherwise than by an index; this is a \
+         fault of Latch"
+    )]
+    SharedTable { table: String, function: String },
+    #[error("the static `{name}` starts with the address of shared memory, which is there only while a block runs")]
+    SharedInitializer { name: String },
     #[error("LLVM cannot make code for {cpu}: {message}")]
     Codegen { cpu: String, message: String },
     #[error(transparent)]

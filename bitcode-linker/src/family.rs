@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | text | PTX, which ptxas compiles | the instructions of the GPU itself |
 //! | loop pragmas in the text | yes: ptxas unrolls too | none: nothing comes after LLVM |
-//! | atomic scopes | written by device-std, as assembly | written here ([`crate::scopes`]) |
-//! | assembly that threads execute together | by its mnemonics ([`crate::convergence`]) | all of it |
+//! | atomic scopes | written by device-std, as assembly | written here ([`crate::passes::place_scopes`]) |
+//! | assembly that threads execute together | by its mnemonics ([`crate::passes::mark_convergent`]) | all of it |
 
 use inkwell::targets::{InitializationConfig, Target, TargetTriple};
 

@@ -1,7 +1,7 @@
 //! What earlier links made, found again by all that a link depends on ([`result_cache`]).
 //!
 //! A link is a function of its bitcode, its options, this program and the LLVM in it. The last two are what `--identity` names, so
-//! without it nothing is kept; nor where the stages are wanted, which are not kept.
+//! without it nothing is kept; nor where the passes themselves are to be seen, verified or timed, so that they have to run.
 
 use crate::inputs::Object;
 use crate::{Args, Made};
@@ -20,7 +20,7 @@ pub struct Kept {
 impl Kept {
     /// The place of this link's result.
     pub fn of(args: &Args, objects: &[Object]) -> Option<Kept> {
-        let identity = args.identity.as_ref().filter(|_| args.keep_intermediates.is_none())?;
+        let identity = args.identity.as_ref().filter(|_| !shows_passes(args))?;
         let mut key = Key::of(STEP).with(identity).with(options(args));
         for object in objects {
             key = key.with([u8::from(object.is_member)]).with(&object.bitcode);
@@ -39,9 +39,14 @@ impl Kept {
     }
 }
 
+/// Is something wanted of the passes beside their result?
+fn shows_passes(args: &Args) -> bool {
+    args.keep_intermediates.is_some() || args.verify_each || args.timings
+}
+
 /// The options that the result depends on, in one text.
 fn options(args: &Args) -> String {
-    let Args { target, target_cpu, target_feature, export_symbol, optimize, route, fp_contract, .. } = args;
+    let Args { target, target_cpu, target_feature, export_symbol, optimize, route, fp_contract, skip_pass, .. } = args;
     let library = args.libnvvm.as_ref().map(|path| {
         let about = fs::metadata(path).ok();
         (path, about.as_ref().map(fs::Metadata::len), about.and_then(|about| about.modified().ok()))
@@ -49,6 +54,6 @@ fn options(args: &Args) -> String {
     let wants_object = args.object.is_some();
     format!(
         "{target} {target_cpu} {target_feature} {export_symbol:?} {optimize:?} {route:?} {fp_contract:?} {library:?} \
-         {wants_object}"
+         {wants_object} {skip_pass:?}"
     )
 }

@@ -11,6 +11,7 @@ use nounroll_metadata::{HintOutcome, SurvivingLoop};
 use std::collections::BTreeMap;
 
 /// What is known once hints are resolved, before anything is optimized.
+#[derive(Default)]
 pub struct BeforeOptimization {
     hints: Vec<HintRecord>,
     marked_latches: Vec<(String, usize)>,

@@ -12,10 +12,10 @@
 //! When it is wrong: LLVM may say nothing; then no reason is known. A loop that was inlined at several places has the reason
 //! that was given first.
 
+use crate::Error;
 use crate::numbers::{self, Numbers};
 use crate::session::Session;
 use crate::target::{Gpu, Unrolling};
-use crate::{Error, verify};
 use codegen_pass::{Block, Flow, LoopForest, LoopId, MergeLatches};
 use hint_record::{HintKind, Site};
 use inkwell::module::Module;
@@ -63,7 +63,7 @@ impl Reasons {
     pub fn of(session: &Session, gpu: &Gpu, module: &Module<'_>, unrolling: Unrolling) -> Result<Reasons, Error> {
         let numbers = numbers::number(module);
         name_loops(module);
-        verify(module, "with its instructions numbered")?;
+        module.verify().map_err(|message| Error::Numbered { message: message.to_string() })?;
         let (done, remarks) = session.listen(|| gpu.optimize(session, module, unrolling));
         done?;
         let mut reasons = Reasons::default();

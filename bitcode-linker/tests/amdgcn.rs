@@ -4,7 +4,8 @@
 mod common;
 
 use bitcode_linker::{Args, Error, link};
-use common::{HINTED, KERNEL, Scene, any_bitcode, archive};
+use common::{HINTED, KERNEL, Scene, after, any_bitcode, archive};
+use hint_record::stages::RESOLVED;
 use hint_record::{LinkReport, Request, Status};
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
@@ -149,7 +150,7 @@ fn every_atomic_operation_has_the_scope_of_its_marker() {
     let folder = scene.path("kept");
     let keep = ["-O3", "--keep-intermediates", folder.to_str().expect("a name in UTF-8")];
     let assembly = assembly(&scene, "gfx942", &keep).expect("it links");
-    let resolved = fs::read_to_string(folder.join("resolved.ll")).expect("it was kept");
+    let resolved = after(&folder, RESOLVED);
     for scoped in [
         "atomicrmw add ptr %x, i32 %value syncscope(\"workgroup\") acq_rel",
         "cmpxchg ptr %x, i32 %a, i32 1 syncscope(\"agent\") acquire monotonic",

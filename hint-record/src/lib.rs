@@ -5,6 +5,7 @@
 //! plugin ── Note, as the code of a rustc diagnostic ──► command
 //! command ── LevelFor, in a --cfg ──► plugin
 //! linker ── LinkReport, as JSON: Site, Request, Status, Reason ──► command
+//! linker ── StageFile, the names of kept modules ──► command
 //! ```
 //!
 //! What is said is typed, and each type is written and read here, in one format. Nobody knows a [`Reason`] by its
@@ -24,6 +25,7 @@ mod report;
 mod request;
 mod route;
 mod site;
+pub mod stages;
 mod status;
 pub mod text;
 

@@ -10,6 +10,7 @@ use device_std::host;
 use device_std::math::{Bf16, F16};
 use device_std::matrix::{A, B, Element};
 use emulator::{Arg, Device, Module, Shape};
+use hint_record::stages::OPTIMIZED;
 use latch_tests::{archs, builder, checkout, expected, latch, shown};
 use matrix::Product;
 use sass::{AssembleOptions, Cubin, Nvdisasm, Program, Ptxas};
@@ -31,10 +32,9 @@ fn build(hints: HintMode, profile: Profile, arch: &str) -> (Builder, Built, Stri
     let builder = builder(&checkout(), hints, profile);
     let arch: Arch = archs(&[arch]).remove(0);
     let found = builder.workspace.kernel_crates(&["matrix".to_owned()]).expect("the package is a kernel crate");
-    let folder = builder.stages_folder(&found[0], &arch);
-    let keep = Intermediates { mir: folder.join("matrix.mir"), folder };
+    let keep = Intermediates::of(&found[0], builder.stages_folder(&found[0], &arch));
     let built = builder.build(&found[0], &arch, Some(&keep)).expect("the package builds");
-    let optimized = std::fs::read_to_string(keep.folder.join("optimized.ll")).expect("the module was kept");
+    let optimized = keep.after(OPTIMIZED).expect("the module was kept");
     (builder, built, optimized)
 }
 

@@ -3,6 +3,7 @@
 
 use bitcode_linker::{Args, Error, link};
 use hint_record::LinkReport;
+use hint_record::stages::StageFile;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use std::ffi::OsString;
@@ -206,4 +207,11 @@ pub fn run(arguments: &[OsString]) -> Output {
 
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The module as a pass has left it.
+pub fn after(folder: &Path, pass: &str) -> String {
+    let kept = StageFile::in_folder(folder).unwrap();
+    let file = kept.iter().find(|file| file.pass == pass).unwrap_or_else(|| panic!("no `{pass}` in {kept:?}"));
+    fs::read_to_string(folder.join(file.name())).unwrap()
 }

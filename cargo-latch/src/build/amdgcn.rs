@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::Artifact;
 use hint_record::LinkReport;
 
-use super::cargo::{read_report, with_path};
+use super::cargo::read_report;
 use super::{Builder, FpContract, Intermediates, Unit};
 use crate::setup::toolchain::with_libraries;
 use crate::target::Target;
@@ -58,7 +58,7 @@ impl Builder {
             link.arg("--fp-contract=on");
         }
         if let Some(keep) = keep {
-            link.arg(with_path("--keep-intermediates=", &keep.folder));
+            link.args(keep.linker_arguments());
         }
         link.env(result_cache::FOLDER, self.tools().home.cache_folder().unwrap_or_default());
         let sysroot = self.installed.sysroot(Target::Amdgcn);

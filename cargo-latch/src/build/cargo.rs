@@ -135,7 +135,7 @@ impl Builder {
         let Some(keep) = run.keep else { return };
         cargo.arg("--");
         if run.target() == Target::Nvptx {
-            cargo.arg(link_argument("--keep-intermediates", &keep.folder));
+            cargo.args(keep.linker_arguments().map(|argument| with_path("-Clink-arg=", Path::new(&argument))));
         }
         cargo.arg(with_path("--emit=mir=", &keep.mir));
     }

@@ -24,11 +24,13 @@ mod users_wrapper;
 pub mod wrapper;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use hint_record::stages::StageFile;
 use hint_record::{LinkReport, MirLoop};
 
 use crate::kernel_crate::{KernelCrate, Workspace};
@@ -119,10 +121,36 @@ impl HintsDenied {
 /// Text of the stages before PTX, on request.
 #[derive(Debug, Clone)]
 pub struct Intermediates {
-    /// The folder for linked.ll, resolved.ll and optimized.ll.
+    /// The folder for the module after every pass of the linker.
     pub folder: PathBuf,
     /// The file for the crate's MIR.
     pub mir: PathBuf,
+    /// The linker's passes to leave out.
+    pub skipped: Vec<String>,
+}
+
+impl Intermediates {
+    /// Those of a crate, in a folder of their own.
+    pub fn of(kernels: &KernelCrate, folder: PathBuf) -> Intermediates {
+        Intermediates { mir: folder.join(format!("{}.mir", kernels.library)), folder, skipped: Vec::new() }
+    }
+
+    /// The linked module as a pass of the linker has left it.
+    pub fn after(&self, pass: &str) -> Result<String> {
+        let failed = || format!("cannot read what the linker left in {}", self.folder.display());
+        let files = StageFile::in_folder(&self.folder).with_context(failed)?;
+        let Some(file) = files.iter().find(|file| file.pass == pass) else {
+            let passes: Vec<&str> = files.iter().map(|file| file.pass.as_str()).collect();
+            bail!("this link ran no pass `{pass}`; it ran {}", passes.join(", "));
+        };
+        fs::read_to_string(self.folder.join(file.name())).with_context(failed)
+    }
+
+    /// What to tell the linker, one argument each.
+    fn linker_arguments(&self) -> impl Iterator<Item = OsString> {
+        let skipped = self.skipped.iter().map(|pass| OsString::from(format!("--skip-pass={pass}")));
+        std::iter::once(cargo::with_path("--keep-intermediates=", &self.folder)).chain(skipped)
+    }
 }
 
 impl Builder {

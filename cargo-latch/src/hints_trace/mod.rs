@@ -19,9 +19,9 @@ mod reach;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use hint_record::stages::{OPTIMIZED, RESOLVED};
 use hint_record::{HintRecord, MirLoop, PtxLoop, Request, Site, Status};
 
 use crate::assembly::Assembler;
@@ -41,11 +41,10 @@ pub fn follow(
     keep: &Intermediates,
     kernel: &str,
 ) -> Result<String> {
-    let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-    let (resolved, target) = (read(&keep.folder.join("resolved.ll"))?, arch.target());
+    let (resolved, target) = (keep.after(RESOLVED)?, arch.target());
     let (left, labels) = match target {
         Target::Nvptx => (reach::ptx_functions(&built.code), ptx::pragma_labels(&built.code)),
-        Target::Amdgcn => (reach::llvm_functions(&read(&keep.folder.join("optimized.ll"))?), Vec::new()),
+        Target::Amdgcn => (reach::llvm_functions(&keep.after(OPTIMIZED)?), Vec::new()),
     };
     let way = Way {
         builder,

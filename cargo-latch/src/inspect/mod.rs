@@ -3,7 +3,7 @@
 //! | stage | is |
 //! |---|---|
 //! | `mir` | rustc's MIR after its passes, and in the MIR mode after the plugin |
-//! | `llvm` | the linked module with hints resolved, before optimization |
+//! | `llvm` | the linked module with hints resolved, before optimization; or after any pass of the linker, or what passes change |
 //! | `llvm-opt` | the module after optimization; not on the route by libNVVM, which shows none |
 //! | `ptx` | what is handed to ptxas |
 //! | `asm` | for AMD's GPUs: what the GPU runs, as LLVM writes it |
@@ -19,7 +19,9 @@ pub mod text;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+use hint_record::stages::{OPTIMIZED, RESOLVED};
 use sass::{AssembleOptions, Program};
+use similar::TextDiff;
 
 use crate::assembly::Assembler;
 use crate::build::{Arch, Builder, Built, Intermediates, Route, Unit};
@@ -61,8 +63,18 @@ pub struct Stages<'a> {
 impl<'a> Stages<'a> {
     /// Builds the crate and keeps what lies on the way.
     pub fn build(builder: &'a Builder, kernels: &KernelCrate, arch: &Arch) -> Result<Stages<'a>> {
-        let folder = builder.stages_folder(kernels, arch);
-        let keep = Intermediates { mir: folder.join(format!("{}.mir", kernels.library)), folder };
+        Stages::build_without(&[], builder, kernels, arch)
+    }
+
+    /// The same, with some of the linker's passes left out.
+    pub fn build_without(
+        skipped: &[String],
+        builder: &'a Builder,
+        kernels: &KernelCrate,
+        arch: &Arch,
+    ) -> Result<Stages<'a>> {
+        let mut keep = Intermediates::of(kernels, builder.stages_folder(kernels, arch));
+        keep.skipped = skipped.to_vec();
         let built = builder.build(kernels, arch, Some(&keep))?;
         Ok(Stages { builder, kernels: kernels.clone(), arch: arch.clone(), built, keep })
     }
@@ -97,16 +109,12 @@ impl<'a> Stages<'a> {
                 bail!("the machine code of {} is `--emit sass`, and `--emit ptx` what it is made of", self.arch)
             }
             Stage::Mir => text::mir_function(&read(&self.keep.mir)?, kernel).with_context(missing),
-            Stage::Llvm => {
-                text::llvm_function(&read(&self.keep.folder.join("resolved.ll"))?, kernel).with_context(missing)
-            }
+            Stage::Llvm => self.after(kernel, RESOLVED),
             Stage::LlvmOpt if self.builder.route() == Route::Nvvm => bail!(
                 "libNVVM shows no module that it has optimized: look at `--emit llvm` before it and `--emit ptx` after it, or \
                  take `--route llc`"
             ),
-            Stage::LlvmOpt => {
-                text::llvm_function(&read(&self.keep.folder.join("optimized.ll"))?, kernel).with_context(missing)
-            }
+            Stage::LlvmOpt => self.after(kernel, OPTIMIZED),
             Stage::Ptx => text::ptx_function(&self.ptx(), kernel).with_context(missing),
             Stage::Asm => text::amd_function(&self.built.text, kernel).with_context(missing),
             Stage::Sass => self.machine_code(kernel, |kernel| kernel.sass()),
@@ -116,6 +124,20 @@ impl<'a> Stages<'a> {
                 hints_trace::follow(self.builder, unit, &self.built, &self.keep, kernel)
             }
         }
+    }
+
+    /// The LLVM IR of one kernel after one of the linker's passes.
+    pub fn after(&self, kernel: &str, pass: &str) -> Result<String> {
+        let module = self.keep.after(pass)?;
+        text::llvm_function(&module, kernel).with_context(|| format!("`{kernel}` is not in the module after `{pass}`"))
+    }
+
+    /// What the passes after `from`, up to `to`, have changed of a kernel's LLVM IR.
+    pub fn difference(&self, kernel: &str, from: &str, to: &str) -> Result<String> {
+        let (before, after) = (self.after(kernel, from)?, self.after(kernel, to)?);
+        let difference = TextDiff::from_lines(&before, &after);
+        let text = difference.unified_diff().context_radius(3).header(from, to).to_string();
+        Ok(if text.is_empty() { format!("`{kernel}` is the same after `{from}` and `{to}`") } else { text })
     }
 
     /// With source lines where they are wanted.

@@ -7,9 +7,9 @@
 //! Straight before means: the first atomic instruction that is reached from the call without a branch to choose.
 
 use crate::Error;
+use crate::pipeline::{Link, Pass, Skip};
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::core::{LLVMGetSyncScopeID, LLVMIsAtomic, LLVMSetAtomicSyncScopeID};
-use inkwell::module::Module;
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue};
 use nounroll_metadata::ffi;
 use std::collections::HashSet;
@@ -19,8 +19,15 @@ const MARKER: &str = "__latch_atomic_scope";
 /// LLVM's names of the scopes, by the marker's number: the block's, the GPU's, the system's.
 const SCOPES: [&str; 3] = ["workgroup", "agent", ""];
 
+pub const PASS: Pass = Pass {
+    does: "gives atomic operations the scopes that markers name",
+    skip: Skip::Refused("nobody defines the function that names a scope"),
+    ..Pass::new("place-scopes", place)
+};
+
 /// Replaces every marker of the module.
-pub fn place(module: &Module<'_>) -> Result<(), Error> {
+fn place(link: &mut Link<'_>) -> Result<(), Error> {
+    let module = &link.module;
     let Some(marker) = module.get_function(MARKER).filter(|marker| marker.count_basic_blocks() == 0) else {
         return Ok(());
     };

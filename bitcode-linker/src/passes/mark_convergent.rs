@@ -14,7 +14,9 @@
 //! the same condition may still write an instruction out more than once, which is right for a shuffle, and wrong for
 //! assembly that defines a label. What assembly calls or branches to outside itself is not seen.
 
+use crate::Error;
 use crate::family::Family;
+use crate::pipeline::{Link, Pass, Skip};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::ContextRef;
 use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInlineAsmAsmString};
@@ -51,8 +53,21 @@ const MNEMONICS: [&str; 20] = [
 /// has either a declaration that says it or no intrinsic.
 const INTRINSICS: [&str; 3] = ["llvm.nvvm.mma.", "llvm.nvvm.wmma.", "llvm.nvvm.tcgen05.mma."];
 
+pub const PASS: Pass = Pass {
+    does: "makes calls `convergent` that threads execute together",
+    skip: Skip::Refused(
+        "the optimizer could make a shuffle or a barrier depend on a condition that it did not depend on",
+    ),
+    ..Pass::new("mark-convergent", run)
+};
+
+fn run(link: &mut Link<'_>) -> Result<(), Error> {
+    mark(&link.module, link.gpu.family);
+    Ok(())
+}
+
 /// Marks every call of the module that needs it.
-pub fn mark(module: &Module<'_>, family: Family) {
+fn mark(module: &Module<'_>, family: Family) {
     let convergent = convergent(module.get_context());
     let mut marked = 0;
     for block in module.get_functions().flat_map(|function| function.get_basic_block_iter()) {

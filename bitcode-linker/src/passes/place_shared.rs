@@ -10,7 +10,9 @@
 //! The address is cast to the generic address space, which is what a Rust pointer is; the optimizer finds its way back,
 //! so that accesses come out as `ld.shared` and `st.shared`.
 
+use super::SHARED;
 use crate::Error;
+use crate::pipeline::{Link, Pass, Skip};
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
@@ -21,13 +23,18 @@ use inkwell::values::{
 
 const ARRAY_MARKER: &str = "__latch_shared_array";
 const DYNAMIC_MARKER: &str = "__latch_shared_dynamic";
-/// LLVM's number for shared memory, on NVIDIA and on AMD.
-const SHARED: u16 = 3;
 /// What the launch's memory is aligned to.
 const DYNAMIC_ALIGN: u32 = 16;
 
+pub const PASS: Pass = Pass {
+    does: "puts variables of the shared address space where kernels ask for shared memory",
+    skip: Skip::Refused("nobody defines the functions that stand for shared memory"),
+    ..Pass::new("place-shared", place)
+};
+
 /// Replaces every marker of the module.
-pub fn place(module: &Module<'_>) -> Result<(), Error> {
+fn place(link: &mut Link<'_>) -> Result<(), Error> {
+    let module = &link.module;
     place_arrays(module)?;
     place_dynamic(module);
     for marker in [ARRAY_MARKER, DYNAMIC_MARKER].iter().filter_map(|name| module.get_function(name)) {
