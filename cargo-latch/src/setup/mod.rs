@@ -19,6 +19,7 @@ pub mod error;
 pub mod home;
 pub mod lld;
 pub mod machine;
+mod manifest;
 pub mod packages;
 mod process;
 pub mod progress;
