@@ -52,6 +52,18 @@ pub enum SetupError {
         /// How to get it.
         remedy: String,
     },
+    /// What was fetched is not what is pinned.
+    #[error("{what} is not to be trusted: its SHA-256 is {found}, and {expected}; nothing of it was used: {remedy}")]
+    Untrusted {
+        /// The file.
+        what: String,
+        /// The hash that it has.
+        found: String,
+        /// What it should be, as a clause.
+        expected: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A step ended well, but not all that it should make is there.
     #[error("{what} is incomplete: {} was not made; remove {} and run again", file.display(), folder.display())]
     Incomplete {

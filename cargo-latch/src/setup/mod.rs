@@ -13,6 +13,7 @@
 //! [`ensure_rustc_dev`]. With everything there, either takes
 //! milliseconds and starts no process.
 
+pub mod compilers;
 pub mod cuda;
 pub mod device_sysroot;
 pub mod error;

@@ -73,11 +73,7 @@ pub(crate) fn remembered(
 }
 
 /// What `find` finds out, remembered in the home under a key that holds all that it depends on.
-pub(crate) fn remembered_as<E>(
-    home: &Home,
-    key: &str,
-    find: impl FnOnce() -> Result<String, E>,
-) -> Result<String, E> {
+pub(crate) fn remembered_as<E>(home: &Home, key: &str, find: impl FnOnce() -> Result<String, E>) -> Result<String, E> {
     if let Ok(text) = fs::read_to_string(memory(home, key)) {
         return Ok(text);
     }

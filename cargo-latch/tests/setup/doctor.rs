@@ -128,6 +128,37 @@ fn folders_of_another_compiler_are_told_to_be_removable() {
     assert!(note.ends_with(&format!("can be removed: {}", old.folder.display())), "{note}");
 }
 
+#[test]
+fn the_row_in_use_is_told() {
+    let report = examined(&able());
+    assert_eq!(finding(&report, "compiler row").detail, "1.96.0: LLVM 22, rustc-dev can be built from sources");
+}
+
+#[test]
+fn looking_makes_nothing() {
+    let fake = able();
+    let python = fake.root().join("bin/python3");
+    fake.program("python3", "[ \"$1\" = -I ]");
+    assert!(examined(&fake).can_build && python.exists());
+    assert!(!fake.home.root().exists(), "{:?}", crate::fakes::tree(fake.home.root()));
+    CudaTools::ensure(&fake.home, &fake.machine, &WHOLE, &Progress::silent()).unwrap();
+    std::fs::write(fake.home.root().join("cuda-tools.lock"), "").unwrap();
+    let before = crate::fakes::tree(fake.home.root());
+    examined(&fake);
+    assert_eq!(crate::fakes::tree(fake.home.root()), before);
+}
+
+#[test]
+fn damaged_tools_are_no_longer_here() {
+    let fake = able();
+    let tools = CudaTools::ensure(&fake.home, &fake.machine, &WHOLE, &Progress::silent()).unwrap();
+    std::fs::write(&tools.nvdisasm, "something else").unwrap();
+    assert_eq!(finding(&examined(&fake), "ptxas").state, State::Later);
+    let repaired = CudaTools::ensure(&fake.home, &fake.machine, &WHOLE, &Progress::silent()).unwrap();
+    assert_eq!(std::fs::read_to_string(repaired.nvdisasm).unwrap(), "nvidia/cu13/bin/nvdisasm");
+    assert_eq!(finding(&examined(&fake), "ptxas").state, State::Here);
+}
+
 /// The command on a machine with nothing: an empty home and search path.
 fn command(arguments: &[&str]) -> (Option<i32>, String) {
     let nothing = tempfile::tempdir().unwrap();
