@@ -15,7 +15,7 @@ use crate::setup::cuda::{self, CudaTools, Fetch};
 use crate::setup::home::{Artifact, Home};
 use crate::setup::machine::{Machine, is_executable};
 use crate::setup::toolchain::Toolchain;
-use crate::setup::{DeviceSysroot, Lld, RustcDev, SetupError, device_sysroot, lld, rustc_dev};
+use crate::setup::{DeviceSysroot, Lld, RustcDev, SetupError, device_sysroot, linker, lld, rustc_dev};
 use crate::target::Target;
 
 mod table;
@@ -83,17 +83,24 @@ pub struct Surroundings<'s> {
     pub machine: &'s Machine,
     /// The linker beside this program.
     pub latch_link: Option<PathBuf>,
+    /// The folder with what it can be built from.
+    pub sources: Option<PathBuf>,
 }
 
 /// Looks at everything.
 pub fn examine(around: &Surroundings<'_>) -> Report {
-    let around = &Surroundings { home: &around.home.looking(), latch_link: around.latch_link.clone(), ..*around };
+    let around = &Surroundings {
+        home: &around.home.looking(),
+        machine: around.machine,
+        latch_link: around.latch_link.clone(),
+        sources: around.sources.clone(),
+    };
     let toolchain = Toolchain::locate(around.home, around.machine);
     let mut findings = toolchain_findings(&toolchain);
     findings.push(linker_of_host(around.machine).needed());
     findings.push(device_sysroot(around.home, toolchain.as_ref().ok(), Target::Nvptx).needed());
     findings.push(device_sysroot(around.home, toolchain.as_ref().ok(), Target::Amdgcn));
-    findings.push(latch_link(around.latch_link.as_deref()).needed());
+    findings.push(latch_link(around, toolchain.as_ref().ok()).needed());
     findings.extend(cuda_findings(around));
     findings.push(lld(around, toolchain.as_ref().ok()));
     findings.push(rustc_dev(around, toolchain.as_ref().ok()));
@@ -186,11 +193,14 @@ fn device_sysroot(home: &Home, toolchain: Option<&Toolchain>, target: Target) ->
     }
 }
 
-fn latch_link(found: Option<&Path>) -> Finding {
-    match found {
-        Some(file) => Finding::here("latch-link", file.display()),
-        None => {
-            Finding::missing("latch-link", "not beside this command", "build it too: `cargo build -p bitcode-linker`")
+fn latch_link(around: &Surroundings<'_>, toolchain: Option<&Toolchain>) -> Finding {
+    let name = "latch-link";
+    let built = || linker::find(around.home, toolchain?, around.sources.as_deref()?);
+    match (around.latch_link.clone().or_else(built), &around.sources) {
+        (Some(file), _) => Finding::here(name, file.display()),
+        (None, Some(_)) => Finding::later(name, "the first build builds it with the compiler for kernels, in a minute"),
+        (None, None) => {
+            Finding::missing(name, "not beside this command", "build it too: `cargo build -p bitcode-linker`")
         }
     }
 }

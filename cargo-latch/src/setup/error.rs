@@ -81,6 +81,13 @@ pub(crate) fn at(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io
     move |source| SetupError::Io { action, path: path.as_ref().to_path_buf(), source }
 }
 
+/// The same for a walk through folders.
+pub(crate) fn at_walk(error: walkdir::Error) -> SetupError {
+    let path = error.path().unwrap_or(Path::new("a folder")).to_owned();
+    let source = error.into_io_error().unwrap_or_else(|| io::Error::other("a link leads back to where it stands"));
+    SetupError::Io { action: "read", path, source }
+}
+
 pub(crate) fn missing(what: impl Display, tried: impl Display, remedy: impl Display) -> SetupError {
     SetupError::Missing { what: what.to_string(), tried: tried.to_string(), remedy: remedy.to_string() }
 }

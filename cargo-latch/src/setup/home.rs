@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::error::{SetupError, at};
-use super::manifest::Manifest;
+use super::manifest::{self, Manifest};
 use super::process;
 use super::progress::Progress;
 
@@ -154,6 +154,7 @@ impl Home {
         }
         match Manifest::read(&folder) {
             Some(manifest) => self.damaged(&manifest, &folder).map_or(Found::Whole(folder), Found::Damaged),
+            None if Manifest::exists(&folder) => Found::Damaged(manifest::file_in(&folder)),
             None => {
                 self.adopt(&folder);
                 Found::Whole(folder)

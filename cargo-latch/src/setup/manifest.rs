@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
-use super::error::{SetupError, at};
+use super::error::{SetupError, at, at_walk};
 use super::home::key_of;
 
 /// The manifest's name in an artifact's folder.
@@ -50,7 +50,7 @@ impl Manifest {
     pub(super) fn of(folder: &Path) -> Result<Self, SetupError> {
         let mut lines = Vec::new();
         for entry in WalkDir::new(folder).min_depth(1).sort_by_file_name() {
-            let entry = entry.map_err(|error| at("read", folder)(error.into()))?;
+            let entry = entry.map_err(at_walk)?;
             if !entry.file_type().is_dir() && !is_own(entry.path(), folder) {
                 lines.push(Line::of(folder, entry.path()).map_err(at("read", entry.path()))?);
             }
@@ -58,15 +58,20 @@ impl Manifest {
         Ok(Self(lines))
     }
 
+    /// Whether there is one, whatever it says.
+    pub(super) fn exists(folder: &Path) -> bool {
+        file_in(folder).exists()
+    }
+
     /// The one that was written when the artifact was made; none where there is none that can be read.
     pub(super) fn read(folder: &Path) -> Option<Self> {
-        let text = fs::read_to_string(folder.join(FILE)).ok()?;
+        let text = fs::read_to_string(file_in(folder)).ok()?;
         text.lines().map(Line::parse).collect::<Option<_>>().map(Self)
     }
 
     /// Writes it into the artifact's folder.
     pub(super) fn write(&self, folder: &Path) -> Result<(), SetupError> {
-        let file = folder.join(FILE);
+        let file = file_in(folder);
         let lines = self.0.iter().map(|line| format!("{} {} {}\n", line.hash, line.size, line.path.display()));
         fs::write(&file, lines.collect::<String>()).map_err(at("write", &file))
     }
@@ -106,6 +111,11 @@ impl Line {
         let mut words = line.splitn(3, ' ');
         Some(Self { hash: words.next()?.to_owned(), size: words.next()?.parse().ok()?, path: words.next()?.into() })
     }
+}
+
+/// Where an artifact has its manifest.
+pub(super) fn file_in(folder: &Path) -> PathBuf {
+    folder.join(FILE)
 }
 
 /// The home's own files at the top of an artifact are no part of it.

@@ -13,7 +13,7 @@ use crate::rustc_dev::with_compiler_source;
 
 fn examined(fake: &Fake) -> Report {
     let latch_link = Some(PathBuf::from("/tools/latch-link"));
-    examine(&Surroundings { home: &fake.home, machine: &fake.machine, latch_link })
+    examine(&Surroundings { home: &fake.home, machine: &fake.machine, latch_link, sources: None })
 }
 
 fn finding<'r>(report: &'r Report, name: &str) -> &'r Finding {
@@ -96,11 +96,16 @@ fn everything_needed_that_is_missing_has_a_remedy_and_prevents_a_build() {
 }
 
 #[test]
-fn a_missing_linker_prevents_a_build() {
+fn a_missing_linker_prevents_a_build_unless_it_can_be_built() {
     let fake = able();
-    let report = examine(&Surroundings { home: &fake.home, machine: &fake.machine, latch_link: None });
+    let mut around = Surroundings { home: &fake.home, machine: &fake.machine, latch_link: None, sources: None };
+    let report = examine(&around);
     assert_eq!(finding(&report, "latch-link").remedy.as_deref(), Some("build it too: `cargo build -p bitcode-linker`"));
     assert!(!report.can_build, "{report}");
+    around.sources = Some(fake.root().join("checkout"));
+    let report = examine(&around);
+    assert_eq!(finding(&report, "latch-link").state, State::Later);
+    assert!(report.can_build, "{report}");
 }
 
 #[test]
