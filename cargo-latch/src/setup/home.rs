@@ -251,11 +251,11 @@ impl Home {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => {
                 progress.step(name).message("waiting for another run that is making it");
-                rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))
+                wait_for_lock(&file)
             }
-            done => done,
+            done => done.map_err(Into::into),
         }
-        .map_err(|errno| at("lock", &path)(errno.into()))?;
+        .map_err(at("lock", &path))?;
         Ok(Lock(file))
     }
 
@@ -266,6 +266,11 @@ impl Home {
             .filter(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&prefix)))
             .collect()
     }
+}
+
+/// Locks a file, after whoever has it locked now. (`File::lock` is of Rust 1.89, and the command builds on 1.88.)
+pub(crate) fn wait_for_lock(file: &File) -> std::io::Result<()> {
+    Ok(rustix::io::retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
 }
 
 /// Removes a folder with all in it; fine if it is not there.
