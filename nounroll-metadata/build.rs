@@ -20,7 +20,8 @@ const OLDEST: u32 = 22;
 
 fn main() {
     let folder = PathBuf::from(ask_rustc(&["--print", "sysroot"]).trim()).join("lib");
-    let major = llvm_major();
+    let verbose = ask_rustc(&["-vV"]);
+    let major = llvm_major(&verbose);
     let Some(library) = find_llvm(&folder, major).filter(|_| major >= OLDEST) else {
         panic!(
             "no libLLVM of at least {OLDEST} in {}: Latch links the LLVM of the compiler for kernels; build through ./latch, which brings that",
@@ -28,6 +29,7 @@ fn main() {
         );
     };
     println!("cargo:major={major}");
+    println!("cargo:release={}", fact(&verbose, "release: "));
     println!("cargo:rerun-if-changed={}", library.display());
     println!("cargo:rustc-link-arg=-Wl,-rpath,{}", folder.display());
     println!("cargo:rustc-link-search=native={}", folder.display());
@@ -44,11 +46,17 @@ fn ask_rustc(question: &[&str]) -> String {
     String::from_utf8_lossy(&printed.stdout).into_owned()
 }
 
+fn fact<'a>(verbose: &'a str, name: &str) -> &'a str {
+    verbose.lines().find_map(|line| line.strip_prefix(name)).expect("rustc says what it is")
+}
+
 /// From `LLVM version: 22.1.8`.
-fn llvm_major() -> u32 {
-    let verbose = ask_rustc(&["-vV"]);
-    let version = verbose.lines().find_map(|line| line.strip_prefix("LLVM version: ")).expect("rustc names its LLVM");
-    version.split('.').next().and_then(|major| major.parse().ok()).expect("LLVM's version is a number")
+fn llvm_major(verbose: &str) -> u32 {
+    fact(verbose, "LLVM version: ")
+        .split('.')
+        .next()
+        .and_then(|major| major.parse().ok())
+        .expect("LLVM's version is a number")
 }
 
 /// The shortest matching name, which is the plain one where links with longer names lie beside it.
