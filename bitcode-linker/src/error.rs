@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+/// The compiler that this linker was built with, and whose LLVM it links.
+const RUST: &str = env!("LATCH_RUST_RELEASE");
+
 /// Why there is no output.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message says what each field is")]
@@ -16,7 +19,7 @@ pub enum Error {
     #[error("{input} is no LLVM bitcode: build device crates with `cargo latch build`")]
     NotBitcode { input: String },
     #[error(
-        "{input} was written by LLVM {found}, and this linker reads LLVM {expected}: rebuild it with Rust 1.96.0 \
+        "{input} was written by LLVM {found}, and this linker reads LLVM {expected}: rebuild it with Rust {RUST} \
          (`cargo latch build` does)"
     )]
     WrongVersion { input: String, found: String, expected: u32 },
@@ -26,7 +29,7 @@ pub enum Error {
     Parse { input: String, message: String },
     #[error(
         "{input} was compiled for another target than this link's: `{found}` against `{own}`; build device crates for one \
-         target with Rust 1.96.0, as `cargo latch build` does"
+         target with Rust {RUST}, as `cargo latch build` does"
     )]
     OtherTarget { input: String, found: String, own: String },
     #[error("LLVM cannot link {input} with the objects before it: {message}")]

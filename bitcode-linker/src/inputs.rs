@@ -14,8 +14,11 @@ use std::io::{self, Read};
 use std::mem;
 use std::path::Path;
 
-/// The LLVM release series whose bitcode is accepted.
-pub const LLVM_MAJOR: u32 = 22;
+/// The LLVM release series whose bitcode is accepted: that of the compiler that built this, whose libLLVM is linked.
+pub const LLVM_MAJOR: u32 = match u32::from_str_radix(env!("LATCH_LLVM_MAJOR"), 10) {
+    Ok(major) => major,
+    Err(_) => panic!("LLVM's version is a number"),
+};
 const METADATA: &[u8] = b"lib.rmeta";
 const ARCHIVE_MAGIC: &[u8] = b"!<arch>\n";
 const ELF_MAGIC: &[u8] = b"\x7fELF";

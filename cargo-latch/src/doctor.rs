@@ -1,6 +1,6 @@
 //! What is here, what is missing, and how to get it.
 //!
-//! Looks only: nothing is made, fetched or built, and the one program asked is a compiler or tool not asked before. What the
+//! Looks only: nothing is made, fetched or built, not even what was found out is kept ([`Home::looking`]). What the
 //! first use makes by itself counts as no obstacle ([`State::Later`]), so on a machine that can set itself up a build can be
 //! done. Only what a build to PTX cannot do without is `needed`.
 
@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::setup::compilers::{self, Compiler};
 use crate::setup::cuda::{self, CudaTools, Fetch};
 use crate::setup::home::{Artifact, Home};
 use crate::setup::machine::{Machine, is_executable};
-use crate::setup::toolchain::{RUST_VERSION, Toolchain};
-use crate::setup::{DeviceSysroot, Lld, RustcDev, SetupError, device_sysroot, lld, rustc_dev};
+use crate::setup::toolchain::Toolchain;
+use crate::setup::{DeviceSysroot, Lld, RustcDev, SetupError, device_sysroot, linker, lld, rustc_dev};
 use crate::target::Target;
 
 mod table;
@@ -82,16 +83,24 @@ pub struct Surroundings<'s> {
     pub machine: &'s Machine,
     /// The linker beside this program.
     pub latch_link: Option<PathBuf>,
+    /// The folder with what it can be built from.
+    pub sources: Option<PathBuf>,
 }
 
 /// Looks at everything.
 pub fn examine(around: &Surroundings<'_>) -> Report {
+    let around = &Surroundings {
+        home: &around.home.looking(),
+        machine: around.machine,
+        latch_link: around.latch_link.clone(),
+        sources: around.sources.clone(),
+    };
     let toolchain = Toolchain::locate(around.home, around.machine);
     let mut findings = toolchain_findings(&toolchain);
     findings.push(linker_of_host(around.machine).needed());
     findings.push(device_sysroot(around.home, toolchain.as_ref().ok(), Target::Nvptx).needed());
     findings.push(device_sysroot(around.home, toolchain.as_ref().ok(), Target::Amdgcn));
-    findings.push(latch_link(around.latch_link.as_deref()).needed());
+    findings.push(latch_link(around, toolchain.as_ref().ok()).needed());
     findings.extend(cuda_findings(around));
     findings.push(lld(around, toolchain.as_ref().ok()));
     findings.push(rustc_dev(around, toolchain.as_ref().ok()));
@@ -108,7 +117,19 @@ fn toolchain_findings(toolchain: &Result<Toolchain, SetupError>) -> Vec<Finding>
         }
         Err(error) => return vec![Finding::missing("Rust", error, "run `./latch` in a checkout").needed()],
     };
-    vec![rust(toolchain).needed(), rust_src(toolchain).needed(), llvm(toolchain).needed()]
+    vec![rust(toolchain).needed(), row(toolchain.compiler), rust_src(toolchain).needed(), llvm(toolchain).needed()]
+}
+
+/// What the table says of the compiler in use.
+fn row(compiler: &Compiler) -> Finding {
+    let Compiler { release, llvm, .. } = compiler;
+    let convergent = if compiler.convergent { "" } else { ", functions not convergent: shuffles may be moved" };
+    let built = if compiler.sources { "can be built from sources" } else { "comes from rustup only" };
+    let place = match compilers::all().iter().position(|other| other.release == *release) {
+        Some(0) | None => String::new(),
+        Some(_) => format!("; Rust {} is preferred", compilers::preferred().release),
+    };
+    Finding::here("compiler row", format_args!("{release}: LLVM {llvm}, rustc-dev {built}{convergent}{place}"))
 }
 
 fn rust(toolchain: &Toolchain) -> Finding {
@@ -121,7 +142,7 @@ fn rust(toolchain: &Toolchain) -> Finding {
     if is_executable(&toolchain.sysroot.join("bin/cargo")) {
         Finding::here("Rust", format_args!("{} in {place}{maker}", toolchain.version.short))
     } else {
-        let remedy = format!("run `rustup component add cargo --toolchain {RUST_VERSION}`");
+        let remedy = format!("run `rustup component add cargo --toolchain {}`", toolchain.compiler.release);
         Finding::missing("Rust", format_args!("{} in {place} has no cargo", toolchain.version.short), remedy)
     }
 }
@@ -132,7 +153,7 @@ fn rust_src(toolchain: &Toolchain) -> Finding {
         None => Finding::missing(
             "rust-src",
             format_args!("not in {}", toolchain.sysroot.display()),
-            format_args!("run `rustup component add rust-src --toolchain {RUST_VERSION}`"),
+            format_args!("run `rustup component add rust-src --toolchain {}`", toolchain.compiler.release),
         ),
     }
 }
@@ -144,7 +165,8 @@ fn llvm(toolchain: &Toolchain) -> Finding {
             "libLLVM",
             format_args!("not in {}", toolchain.sysroot.join("lib").display()),
             format_args!(
-                "take rustup's toolchain, which has it: `rustup toolchain install {RUST_VERSION} -c rust-src`"
+                "take rustup's toolchain, which has it: `rustup toolchain install {} -c rust-src`",
+                toolchain.compiler.release
             ),
         ),
     }
@@ -171,11 +193,14 @@ fn device_sysroot(home: &Home, toolchain: Option<&Toolchain>, target: Target) ->
     }
 }
 
-fn latch_link(found: Option<&Path>) -> Finding {
-    match found {
-        Some(file) => Finding::here("latch-link", file.display()),
-        None => {
-            Finding::missing("latch-link", "not beside this command", "build it too: `cargo build -p bitcode-linker`")
+fn latch_link(around: &Surroundings<'_>, toolchain: Option<&Toolchain>) -> Finding {
+    let name = "latch-link";
+    let built = || linker::find(around.home, toolchain?, around.sources.as_deref()?);
+    match (around.latch_link.clone().or_else(built), &around.sources) {
+        (Some(file), _) => Finding::here(name, file.display()),
+        (None, Some(_)) => Finding::later(name, "the first build builds it with the compiler for kernels, in a minute"),
+        (None, None) => {
+            Finding::missing(name, "not beside this command", "build it too: `cargo build -p bitcode-linker`")
         }
     }
 }
@@ -240,14 +265,14 @@ fn rustc_dev(around: &Surroundings<'_>, toolchain: Option<&Toolchain>) -> Findin
         None if toolchain.is_rustups() && around.machine.rustup_downloads => {
             Finding::later(name, "`./latch test` lets rustup add it; without it hints are resolved by the linker alone")
         }
-        None if toolchain.compiler_source().is_some() => Finding::later(
+        None if toolchain.compiler.sources && toolchain.compiler_source().is_some() => Finding::later(
             name,
             "`./latch test` builds it, in minutes; without it hints are resolved by the linker alone",
         ),
         None => Finding::missing(
             name,
             "hints are resolved by the linker alone",
-            format_args!("run `rustup component add rustc-dev llvm-tools --toolchain {RUST_VERSION}`"),
+            format_args!("run `rustup component add rustc-dev llvm-tools --toolchain {}`", toolchain.compiler.release),
         ),
     }
 }

@@ -6,7 +6,7 @@
 //! library. After a change of any of them the name is another and the plugin is built again. The old one may be another
 //! checkout's, in use this moment, so it stays for a month.
 //!
-//! A file that was cut short or edited since is found by the checksum beside it, and built again too.
+//! A file that was cut short or edited since is found by the home, and built again too.
 //!
 //! Wrong where the workspace's manifest gives `codegen-pass` or `hint-record` another edition: that is not part of the key.
 
@@ -17,11 +17,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
-use walkdir::WalkDir;
 
 use crate::checkout;
 use crate::setup::error::{SetupError, at};
 use crate::setup::home::{Artifact, key_of};
+use crate::setup::sources;
 use crate::setup::toolchain::files_in;
 use crate::setup::{DeviceSysroot, Home, Progress, RustcDev, Toolchain};
 
@@ -43,6 +43,8 @@ const SOURCES: [&str; 7] = [
 ];
 /// Exactly what the lock file says, from this checkout alone: the plugin needs no other crates.
 const BUILD: [&str; 5] = ["build", "--release", "--lib", "--locked", "--offline"];
+/// To be raised when something else is made of the same sources.
+const LAYOUT: &str = "2";
 /// Hex digits of the key in the library's name.
 const SHOWN_DIGITS: usize = 12;
 /// Lines of a failed build's messages that go into the error.
@@ -66,12 +68,6 @@ pub fn ensure_from(
     let build = Build { checkout, compiler, toolchain, home, progress };
     let plugin = Plugin::new(build.key()?);
     let folder = home.ensure(&plugin.artifact, progress, |folder| build.run(&plugin, folder))?;
-    if plugin.is_intact(&folder) {
-        return Ok(folder.join(plugin.library()));
-    }
-    tracing::warn!("{} was changed after it was built; building it again", folder.join(plugin.library()).display());
-    fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    let folder = home.ensure(&plugin.artifact, progress, |folder| build.run(&plugin, folder))?;
     Ok(folder.join(plugin.library()))
 }
 
@@ -92,23 +88,11 @@ struct Plugin {
 impl Plugin {
     fn new(key: String) -> Plugin {
         let library = PathBuf::from(format!("{LIBRARY}-{}.so", &key[..SHOWN_DIGITS]));
-        let checksum = library.with_extension("sha256");
-        Plugin { artifact: Artifact { name: "plugin", key, needs: vec![library, checksum] } }
+        Plugin { artifact: Artifact { name: "plugin", key, needs: vec![library] } }
     }
 
     fn library(&self) -> &Path {
         &self.artifact.needs[0]
-    }
-
-    fn checksum(&self) -> &Path {
-        &self.artifact.needs[1]
-    }
-
-    /// Is the library what was built? An unreadable one is not.
-    fn is_intact(&self, folder: &Path) -> bool {
-        let expected = fs::read_to_string(folder.join(self.checksum()));
-        let found = fs::read(folder.join(self.library())).map(|contents| key_of([contents]));
-        matches!((expected, found), (Ok(expected), Ok(found)) if found == expected)
     }
 }
 
@@ -124,14 +108,13 @@ struct Build<'a> {
 impl Build<'_> {
     /// The hash that tells this plugin from all others.
     fn key(&self) -> Result<String> {
-        let mut parts: Vec<Vec<u8>> = BUILD.iter().map(|&argument| argument.into()).collect();
+        let mut parts: Vec<Vec<u8>> = [LAYOUT].iter().chain(&BUILD).map(|&part| part.into()).collect();
         parts.push(self.toolchain.version.verbose.clone().into());
         parts.push(driver_identity(&self.compiler.sysroot)?.into());
-        for file in source_files(self.checkout)? {
-            let contents = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-            parts.push(file.strip_prefix(self.checkout).unwrap_or(&file).as_os_str().as_encoded_bytes().to_owned());
-            parts.push(contents);
-        }
+        parts.extend(
+            sources::parts(self.checkout, &SOURCES)
+                .context("cannot read the plugin's sources in the checkout of Latch")?,
+        );
         Ok(key_of(parts))
     }
 
@@ -144,9 +127,6 @@ impl Build<'_> {
         let built = target.join(&self.toolchain.version.host).join("release").join(format!("{LIBRARY}.so"));
         let library = folder.join(plugin.library());
         fs::rename(&built, &library).map_err(at("take the plugin from", &built))?;
-        let contents = fs::read(&library).map_err(at("read", &library))?;
-        let checksum = folder.join(plugin.checksum());
-        fs::write(&checksum, key_of([contents])).map_err(at("write", &checksum))?;
         fs::remove_dir_all(&target).map_err(at("remove", &target))?;
         self.remove_old(plugin, folder)?;
         step.finish();
@@ -211,19 +191,6 @@ fn driver_identity(sysroot: &Path) -> Result<String> {
     ensure!(!drivers.is_empty(), "there is no librustc_driver in {}: that is no whole compiler", folder.display());
     drivers.sort();
     Ok(drivers.join("\n"))
-}
-
-fn source_files(checkout: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for source in SOURCES {
-        for entry in WalkDir::new(checkout.join(source)).sort_by_file_name() {
-            let entry = entry.context("cannot read the plugin's sources in the checkout of Latch")?;
-            if entry.file_type().is_file() {
-                files.push(entry.into_path());
-            }
-        }
-    }
-    Ok(files)
 }
 
 fn last_lines(text: &str) -> String {

@@ -164,7 +164,7 @@ fn another_checkouts_stays_for_a_month() {
     assert!(!old.exists() && !middle.exists() && new.exists());
     let name = new.file_stem().unwrap().to_str().unwrap();
     let folder = new.parent().unwrap().file_name().unwrap().to_str().unwrap();
-    let expected = [".complete", &format!("{name}.sha256"), &format!("{name}.so")];
+    let expected = [".complete", ".manifest", &format!("{name}.so")];
     assert_eq!(machine.kept(), expected.map(|file| format!("{folder}/{file}")), "and nothing of the build is left");
 }
 
@@ -173,12 +173,12 @@ fn one_that_was_changed_is_built_again() {
     let machine = Machine::new();
     let plugin = machine.plugin();
     let built = fs::read(&plugin).unwrap();
-    let checksum = plugin.with_extension("sha256");
+    let manifest = plugin.with_file_name(".manifest");
     let damages: [(&str, &Path, &[u8]); 4] = [
         ("cut short", &plugin, &built[..3]),
         ("edited", &plugin, b"edited"),
         ("emptied", &plugin, b""),
-        ("with another checksum", &checksum, b"0123"),
+        ("with another manifest", &manifest, b"0123"),
     ];
     for (number, (what, file, contents)) in damages.into_iter().enumerate() {
         fs::write(file, contents).unwrap();

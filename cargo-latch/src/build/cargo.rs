@@ -20,7 +20,6 @@ use super::users_wrapper::users_wrapper;
 use super::wrapper;
 use super::{Arch, Builder, FpContract, Intermediates, Profile, Unit};
 use crate::kernel_crate::KernelCrate;
-use crate::setup::device_sysroot::device_flags;
 use crate::target::Target;
 
 /// What cargo is to build in one run.
@@ -185,8 +184,7 @@ impl Builder {
         let sysroot = self.installed.sysroot(target).folder.clone();
         let mut flags = vec!["--sysroot".into(), sysroot.into()];
         flags.extend(self.target_flags(target));
-        // The pass may copy a barrier into two branches.
-        flags.push("-Zmir-enable-passes=-JumpThreading".into());
+        flags.extend(self.installed.tools.toolchain.compiler.kernel_flags().iter().map(OsString::from));
         if self.cargo_target(run.archs[0], run.is_kept()) == target.triple() {
             flags.push(format!("-Ctarget-cpu={}", run.archs[0]).into());
         }
@@ -211,11 +209,13 @@ impl Builder {
 
     /// The way to bitcode without LLVM passes, and the linker where rustc calls it.
     fn target_flags(&self, target: Target) -> Vec<OsString> {
+        let device_flags = self.installed.tools.toolchain.compiler.device_flags(target);
+        let mut flags: Vec<OsString> = device_flags.iter().map(OsString::from).collect();
         if target == Target::Amdgcn {
-            return device_flags(target).iter().map(OsString::from).collect();
+            return flags;
         }
         let linker = &self.installed.linker;
-        let mut flags = vec!["-Cno-prepopulate-passes".into(), with_path("-Clinker=", &linker.path)];
+        flags.push(with_path("-Clinker=", &linker.path));
         // The linker's content stands in the flags so that cargo links again with another one.
         flags.push(format!("-Clink-arg=--identity={}", linker.content).into());
         flags.push("-Clink-arg=--report-beside-output".into());

@@ -9,6 +9,7 @@ use hint_record::Route;
 use super::options::HintMode;
 use super::wrapper;
 use super::{BuildArgs, Wanted};
+use crate::checkout;
 use crate::plugin;
 use crate::setup::cuda::Origin;
 use crate::setup::{self, DeviceSysroot, Lld, Progress, RustcDev, SetupError, Tools};
@@ -65,9 +66,9 @@ impl Installed {
             HintMode::Mir => Some(setup::ensure_rustc_dev(progress)?),
         };
         let plugin = compiler.map(|compiler| Plugin::ensure(compiler, &tools, progress)).transpose()?;
-        let linker = program("latch-link", "bitcode-linker")?;
+        let linker = setup::ensure_linker(&tools, checkout::folder, progress)?;
         let content = tools.home.content_of(&linker)?;
-        let (linker, wrapper) = (Program { path: linker, content }, program("latch-rustc", "cargo-latch")?);
+        let (linker, wrapper) = (Program { path: linker, content }, latch_rustc()?);
         Ok(Installed { tools, amd_sysroot, lld, libnvvm, linker, wrapper, plugin })
     }
 
@@ -80,10 +81,10 @@ impl Installed {
     }
 }
 
-/// One of our own programs, which lie beside each other.
-fn program(name: &str, package: &str) -> Result<PathBuf> {
-    setup::beside(name)
-        .with_context(|| format!("{name} does not lie beside this command: build it with `cargo build -p {package}`"))
+/// A part of the command, and built with it.
+fn latch_rustc() -> Result<PathBuf> {
+    setup::beside("latch-rustc")
+        .context("latch-rustc does not lie beside this command: build it with `cargo build -p cargo-latch`")
 }
 
 impl Plugin {

@@ -34,6 +34,7 @@ use hint_record::stages::StageFile;
 use hint_record::{LinkReport, MirLoop};
 
 use crate::kernel_crate::{KernelCrate, Workspace};
+use crate::setup::home::wait_for_lock;
 use crate::setup::{Progress, Tools};
 use crate::target::Target;
 pub use hint_record::Route;
@@ -267,7 +268,7 @@ impl Builder {
         make_folder(&folder)?;
         let path = folder.join(".lock");
         let lock = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        lock.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+        wait_for_lock(&lock).with_context(|| format!("cannot lock {}", path.display()))?;
         Ok(lock)
     }
 }

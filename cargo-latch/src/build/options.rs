@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Unit;
 use crate::kernel_crate::KernelCrate;
-use crate::setup::toolchain::RUST_VERSION;
 use crate::setup::{Home, Toolchain};
 use crate::target::Target;
 use crate::values;
@@ -168,7 +167,10 @@ pub fn check_known(archs: &[Arch], toolchain: &Toolchain, home: &Home) -> Result
         let printed = toolchain.answer(home, &["--print", "target-cpus", "--target", target.triple()])?;
         let known: Vec<&str> = printed.split_whitespace().filter(|word| word.starts_with(target.prefix())).collect();
         match own.find(|arch| !known.contains(&arch.name())) {
-            Some(arch) => bail!("`{arch}` is no GPU that Rust {RUST_VERSION} knows; it knows {}", known.join(", ")),
+            Some(arch) => {
+                let release = toolchain.compiler.release;
+                bail!("`{arch}` is no GPU that Rust {release} knows; it knows {}", known.join(", "))
+            }
             None => Ok(()),
         }
     })

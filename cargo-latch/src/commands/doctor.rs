@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::checkout;
 use crate::commands::print_line;
 use crate::doctor::{Surroundings, examine};
 use crate::setup::{self, Home, Machine};
@@ -17,7 +18,8 @@ pub struct Args {
 /// Exit code 0 if a kernel can be built, 1 otherwise.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (home, machine) = (Home::of_user()?, Machine::this());
-    let report = examine(&Surroundings { home: &home, machine: &machine, latch_link: setup::latch_link() });
+    let (latch_link, sources) = (setup::latch_link(), checkout::folder().ok());
+    let report = examine(&Surroundings { home: &home, machine: &machine, latch_link, sources });
     if args.json {
         print_line(serde_json::to_string_pretty(&report)?)?;
     } else {

@@ -18,6 +18,7 @@ pub mod doctor;
 pub mod gate;
 pub mod inspect;
 pub mod new;
+#[cfg_attr(not(feature = "run"), path = "without_run.rs")]
 pub mod run;
 pub mod setup;
 pub mod test;

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes a Rust toolchain from Debian's packages (rustc-web and its kin, libllvm22 for the LLVM it links), without root.
+# Makes a Rust toolchain from Debian's packages (rustc-web and its kin, libllvmNN for the LLVM it links), without root.
 #
-#   debian-toolchain.sh VERSION FOLDER        FOLDER is where rustup looks for it: .../toolchains/VERSION-HOST
+#   debian-toolchain.sh VERSION FOLDER        VERSION is a row of compilers.txt
+#                                             FOLDER is where rustup looks for it: .../toolchains/VERSION-HOST
 #
 # It is put together beside FOLDER's parent and renamed into place when it runs, so that FOLDER is whole or not there, and a
 # part left by an interrupted run is thrown away by the next. The compiler finds its sysroot from the place of
@@ -14,13 +15,19 @@ version=$1
 toolchain=$2
 toolchains=${toolchain%/*}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+table=$here/compilers.txt
 partial=${toolchains%/*}/latch-$version.partial
 usr=$partial/usr
 libraries=$usr/lib/$(uname -m)-linux-gnu
 oldest_cargo=85 # 1.85 is the first that reads edition 2024
 
 fetch() {
-    sh "$here/debian-packages.sh" "$partial" "$@"
+    sh "$here/debian-packages.sh" "$table" "$partial" "$@"
+}
+
+# What the table says of this compiler.
+fact() {
+    sed -n "s/^$version $1 //p" "$table"
 }
 
 # An installed cargo, stable before others: it carries its libraries in itself. Nothing where there is none.
@@ -62,12 +69,12 @@ rm -rf "$partial"
 mkdir -p "$partial" "$toolchains"
 cargo=$(installed_cargo)
 fetch "rustc-web=$version*" "libstd-rust-web-${version%.*}=$version*" "libstd-rust-web-dev=$version*" \
-    "rust-web-src=$version*" "rustfmt-web=$version*" "rust-web-clippy=$version*" libllvm22 \
+    "rust-web-src=$version*" "rustfmt-web=$version*" "rust-web-clippy=$version*" "libllvm$(fact llvm)" \
     $([ -n "$cargo" ] || echo "cargo-web=$version*")
 [ -z "$cargo" ] || cp "$cargo" "$usr/bin/cargo"
 
-mv "$libraries"/librustc_driver-*.so "$libraries"/libLLVM.so.22.1 "$usr/lib/"
-ln -s libLLVM.so.22.1 "$usr/lib/libLLVM-22.so"
+mv "$libraries"/librustc_driver-*.so "$libraries/$(fact debian-llvm)" "$usr/lib/"
+ln -s "$(fact debian-llvm)" "$usr/lib/libLLVM-$(fact llvm).so"
 add_missing_libraries
 rm -rf "$libraries" "$usr/share"
 

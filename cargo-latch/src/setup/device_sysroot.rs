@@ -17,21 +17,13 @@ use super::error::{SetupError, at, missing};
 use super::home::{Artifact, Home, key_of, link_or_copy, remove_folder};
 use super::process;
 use super::progress::Progress;
-use super::toolchain::{RUST_VERSION, Toolchain, files_in};
+use super::toolchain::{Toolchain, files_in};
 use crate::target::Target;
 
-/// How device crates have to be compiled, `core` included.
-pub fn device_flags(target: Target) -> &'static [&'static str] {
-    match target {
-        Target::Nvptx => &["-Cno-prepopulate-passes", "-Clto=off", "-Cpanic=abort"],
-        Target::Amdgcn => &["-Cno-prepopulate-passes", "-Clinker-plugin-lto", "-Cembed-bitcode=yes", "-Cpanic=abort"],
-    }
-}
-
-/// Those, and a GPU where one has to be named.
-fn build_flags(target: Target) -> Vec<&'static str> {
+/// How the toolchain's compiler has to compile everything for a target, and a GPU where one has to be named.
+fn build_flags(toolchain: &Toolchain, target: Target) -> Vec<&'static str> {
     let cpu = (target == Target::Amdgcn).then_some("-Ctarget-cpu=gfx1100");
-    device_flags(target).iter().copied().chain(cpu).collect()
+    toolchain.compiler.core_flags(target).chain(cpu).collect()
 }
 /// To be raised when this file makes something else of the same compiler and flags.
 const LAYOUT: &str = "1";
@@ -88,7 +80,7 @@ impl DeviceSysroot {
 /// What identifies the sysroot that belongs to a toolchain.
 pub fn artifact(toolchain: &Toolchain, target: Target) -> Artifact {
     let facts = [LAYOUT, toolchain.version.verbose.as_str(), MANIFEST, target.triple()];
-    let facts = facts.into_iter().chain(build_flags(target));
+    let facts = facts.into_iter().chain(build_flags(toolchain, target));
     Artifact {
         name: match target {
             Target::Nvptx => "sysroot",
@@ -112,7 +104,7 @@ fn build(toolchain: &Toolchain, target: Target, partial: &Path) -> Result<(), Se
         return Err(missing(
             "the component rust-src",
             format_args!("looked in {}", toolchain.sysroot.join("lib/rustlib/src/rust/library").display()),
-            format_args!("run `rustup component add rust-src --toolchain {RUST_VERSION}`"),
+            format_args!("run `rustup component add rust-src --toolchain {}`", toolchain.version.release),
         ));
     }
     let work = partial.join("work");
@@ -137,7 +129,7 @@ fn cargo(toolchain: &Toolchain, target: Target, work: &Path) -> Command {
     let mut cargo = toolchain.plain_cargo();
     cargo.args(["build", "--release", "-Zbuild-std=core", "--target", target.triple()]);
     cargo.arg("--manifest-path").arg(work.join("Cargo.toml")).arg("--target-dir").arg(work.join("target"));
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", build_flags(target).join("\u{1f}"));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", build_flags(toolchain, target).join("\u{1f}"));
     cargo
 }
 

@@ -52,6 +52,18 @@ pub enum SetupError {
         /// How to get it.
         remedy: String,
     },
+    /// What was fetched is not what is pinned.
+    #[error("{what} is not to be trusted: its SHA-256 is {found}, and {expected}; nothing of it was used: {remedy}")]
+    Untrusted {
+        /// The file.
+        what: String,
+        /// The hash that it has.
+        found: String,
+        /// What it should be, as a clause.
+        expected: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A step ended well, but not all that it should make is there.
     #[error("{what} is incomplete: {} was not made; remove {} and run again", file.display(), folder.display())]
     Incomplete {
@@ -67,6 +79,13 @@ pub enum SetupError {
 /// Makes an I/O error say which file it is about: `fs::read(p).map_err(at("read", p))`.
 pub(crate) fn at(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> SetupError {
     move |source| SetupError::Io { action, path: path.as_ref().to_path_buf(), source }
+}
+
+/// The same for a walk through folders.
+pub(crate) fn at_walk(error: walkdir::Error) -> SetupError {
+    let path = error.path().unwrap_or(Path::new("a folder")).to_owned();
+    let source = error.into_io_error().unwrap_or_else(|| io::Error::other("a link leads back to where it stands"));
+    SetupError::Io { action: "read", path, source }
 }
 
 pub(crate) fn missing(what: impl Display, tried: impl Display, remedy: impl Display) -> SetupError {

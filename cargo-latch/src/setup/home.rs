@@ -3,22 +3,29 @@
 //! What it holds are *artifacts*: a folder `<name>-<key>` each, where the key is a hash of everything the content depends on.
 //! An artifact is whole or not there: it is made in `<name>-<key>.partial`, gets its stamp, and is then renamed. So a run that
 //! is interrupted leaves only a partial folder, which the next run throws away, and another key is another folder. One lock
-//! file a name makes two runs at once wait for each other. Once an artifact is there, finding it costs a few `stat` calls.
+//! file a name makes two runs at once wait for each other.
 //!
-//! Wrong where somebody edits files inside an artifact: only that the needed ones exist and are not empty is looked at.
+//! Nothing is used that is not as it was made: an artifact is held to its [`manifest`](super::manifest) whenever it is looked for,
+//! which costs a `stat` a file, and a hash of all of them only after one has another size or time. A damaged one counts as
+//! not there, so that whoever needs it makes it again. One without a manifest is an older Latch's, and gets one then.
+//!
+//! A home that only looks ([`Home::looking`]) writes nothing, for `doctor`.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use result_cache::Cache;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::error::{SetupError, at};
+use super::manifest::{self, Manifest};
 use super::process;
 use super::progress::Progress;
 
 /// The file that says that an artifact is whole; it holds the key in full.
-const STAMP: &str = ".complete";
+pub(super) const STAMP: &str = ".complete";
 const PARTIAL: &str = ".partial";
 /// Hex digits of the key that go into the folder's name.
 const SHOWN_DIGITS: usize = 12;
@@ -63,6 +70,15 @@ impl Artifact {
 #[derive(Debug, Clone)]
 pub struct Home {
     root: PathBuf,
+    only_looks: bool,
+}
+
+/// How an artifact was found.
+enum Found {
+    Whole(PathBuf),
+    /// It is there, but a file of it is not as it was made.
+    Damaged(PathBuf),
+    Absent,
 }
 
 /// Held while an artifact is made; the system lets go of it when the process ends, however it ends.
@@ -82,7 +98,17 @@ impl Home {
 
     /// A home in a given place; it is created when something is put there.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), only_looks: false }
+    }
+
+    /// The same home for somebody who only looks: nothing is written there, not even what would be remembered.
+    pub fn looking(&self) -> Self {
+        Self { only_looks: true, ..self.clone() }
+    }
+
+    /// Whether nothing may be written.
+    pub(super) fn only_looks(&self) -> bool {
+        self.only_looks
     }
 
     /// The folder itself.
@@ -113,9 +139,45 @@ impl Home {
         self.root.join(artifact.folder_name())
     }
 
-    /// The artifact's folder if it is there and whole.
+    /// The artifact's folder if it is there, whole, and as it was made.
     pub fn find(&self, artifact: &Artifact) -> Option<PathBuf> {
-        Some(self.folder(artifact)).filter(|folder| artifact.is_whole(folder))
+        match self.look(artifact) {
+            Found::Whole(folder) => Some(folder),
+            Found::Damaged(_) | Found::Absent => None,
+        }
+    }
+
+    fn look(&self, artifact: &Artifact) -> Found {
+        let folder = self.folder(artifact);
+        if !artifact.is_whole(&folder) {
+            return Found::Absent;
+        }
+        match Manifest::read(&folder) {
+            Some(manifest) => self.damaged(&manifest, &folder).map_or(Found::Whole(folder), Found::Damaged),
+            None if Manifest::exists(&folder) => Found::Damaged(manifest::file_in(&folder)),
+            None => {
+                self.adopt(&folder);
+                Found::Whole(folder)
+            }
+        }
+    }
+
+    /// The file that is not as the manifest says. Found whole, the state that the files are in is remembered.
+    fn damaged(&self, manifest: &Manifest, folder: &Path) -> Option<PathBuf> {
+        let Some(state) = manifest.state(folder) else { return manifest.damaged(folder) };
+        let whole = || manifest.damaged(folder).map_or(Ok(String::new()), Err);
+        process::remembered_as(self, &state, whole).err().map(|file| folder.join(file))
+    }
+
+    /// Gives a manifest to what an older Latch made.
+    fn adopt(&self, folder: &Path) {
+        let written = |manifest: Manifest| manifest.write(folder);
+        if !self.only_looks
+            && let Err(error) = Manifest::of(folder).and_then(written)
+        {
+            // It was whole without one for its older maker too.
+            tracing::debug!(%error, "no manifest could be written");
+        }
     }
 
     /// The artifact's folder, made by `make` if it is not there. `make` gets an empty folder that is renamed afterwards, so it
@@ -130,10 +192,12 @@ impl Home {
             return Ok(folder);
         }
         let _lock = self.lock(artifact.name, progress)?;
-        match self.find(artifact) {
-            Some(made_by_another_run) => Ok(made_by_another_run),
-            None => self.make_locked(artifact, make),
+        match self.look(artifact) {
+            Found::Whole(made_by_another_run) => return Ok(made_by_another_run),
+            Found::Damaged(file) => tracing::warn!("{} is not as it was made: making it again", file.display()),
+            Found::Absent => {}
         }
+        self.make_locked(artifact, make)
     }
 
     /// Folders of the same name with another key: left by another version, and nobody's but its.
@@ -167,10 +231,15 @@ impl Home {
         if let Some(file) = artifact.lacking(partial) {
             return Err(SetupError::Incomplete { what: artifact.name.to_owned(), file: file.clone(), folder });
         }
+        let manifest = Manifest::of(partial)?;
+        manifest.write(partial)?;
         let stamp = partial.join(STAMP);
         fs::write(&stamp, &artifact.key).map_err(at("write", &stamp))?;
         remove_folder(&folder)?;
         fs::rename(partial, &folder).map_err(at("create", &folder))?;
+        if let Some(state) = manifest.state(&folder) {
+            process::remember(self, &state, "");
+        }
         Ok(folder)
     }
 
@@ -179,15 +248,15 @@ impl Home {
         fs::create_dir_all(&self.root).map_err(at("create", &self.root))?;
         let path = self.root.join(format!("{name}.lock"));
         let file = File::create(&path).map_err(at("create", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
-            Err(TryLockError::Error(source)) => Err(at("lock", &path)(source)),
-            Err(TryLockError::WouldBlock) => {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => {
                 progress.step(name).message("waiting for another run that is making it");
-                file.lock().map_err(at("lock", &path))?;
-                Ok(Lock(file))
+                wait_for_lock(&file)
             }
+            done => done.map_err(Into::into),
         }
+        .map_err(at("lock", &path))?;
+        Ok(Lock(file))
     }
 
     fn named(&self, name: &str) -> Vec<PathBuf> {
@@ -197,6 +266,11 @@ impl Home {
             .filter(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&prefix)))
             .collect()
     }
+}
+
+/// Locks a file, after whoever has it locked now. (`File::lock` is of Rust 1.89, and the command builds on 1.88.)
+pub(crate) fn wait_for_lock(file: &File) -> std::io::Result<()> {
+    Ok(rustix::io::retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
 }
 
 /// Removes a folder with all in it; fine if it is not there.

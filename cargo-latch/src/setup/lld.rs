@@ -31,7 +31,7 @@ pub struct Lld {
 impl Lld {
     /// Looks beside the compiler, on the search path, and for what was fetched before.
     pub fn find(home: &Home, machine: &Machine, toolchain: &Toolchain) -> Option<Lld> {
-        let major = toolchain.version.llvm_major();
+        let major = toolchain.compiler.llvm;
         let own = toolchain.sysroot.join("lib/rustlib").join(&toolchain.version.host).join("bin/rust-lld");
         let on_path = [format!("ld.lld-{major}"), "ld.lld".to_owned()];
         let on_path = on_path.iter().filter_map(|name| machine.program(name));
@@ -51,7 +51,7 @@ impl Lld {
         progress: &Progress,
     ) -> Result<Lld, SetupError> {
         let looked = || {
-            let (major, tried) = (toolchain.version.llvm_major(), "looked beside the compiler and on the search path");
+            let (major, tried) = (toolchain.compiler.llvm, "looked beside the compiler and on the search path");
             missing(format_args!("lld of LLVM {major} or later"), tried, REMEDY)
         };
         if let Some(found) = Lld::find(home, machine, toolchain) {
@@ -63,8 +63,7 @@ impl Lld {
         home.ensure(&artifact(toolchain), progress, |partial| {
             let step = progress.step("lld");
             step.message("fetching it from Debian's packages");
-            packages
-                .unpack(&[format!("lld-{}=1:{}*", toolchain.version.llvm_major(), toolchain.version.llvm)], partial)?;
+            packages.unpack(&[format!("lld-{}=1:{}*", toolchain.compiler.llvm, toolchain.version.llvm)], partial)?;
             step.finish();
             Ok(())
         })?;
@@ -101,5 +100,5 @@ pub fn artifact(toolchain: &Toolchain) -> Artifact {
 
 /// Where Debian's package has it.
 fn program(toolchain: &Toolchain) -> PathBuf {
-    format!("usr/lib/llvm-{}/bin/ld.lld", toolchain.version.llvm_major()).into()
+    format!("usr/lib/llvm-{}/bin/ld.lld", toolchain.compiler.llvm).into()
 }

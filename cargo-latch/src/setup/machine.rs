@@ -32,9 +32,10 @@ impl Machine {
         }
     }
 
-    /// A program on the search path.
+    /// A program on the search path, of which entries such as `.` are passed over: what lies in the current folder is never run.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        env::split_paths(&self.path).map(|folder| folder.join(name)).find(|file| is_executable(file))
+        let folders = env::split_paths(&self.path).filter(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join(name)).find(|file| is_executable(file))
     }
 }
 

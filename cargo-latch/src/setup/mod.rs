@@ -2,10 +2,11 @@
 //!
 //! | step | is | from |
 //! |---|---|---|
-//! | [`Toolchain`] | the stock compiler | rustup's folder; `./latch` puts it there |
+//! | [`Toolchain`] | the stock compiler, a row of the table of [`compilers`] | rustup's folder; `./latch` puts it there |
 //! | [`DeviceSysroot`] | core for the GPU, unoptimized; AMD's with the first build for one | built from rust-src |
 //! | [`CudaTools`] | ptxas, nvdisasm, libNVVM | an installed CUDA toolkit, else PyPI's wheels |
 //! | [`Lld`] | the linker of AMD's code objects, with the first of them | rustup's toolchain, else Debian's packages |
+//! | [`linker`] | `latch-link`, where it does not lie beside the command | built from its sources |
 //! | [`RustcDev`] | the compiler's own crates, for the MIR plugin only | rustup's component, else built from its sources |
 //!
 //! Each step is idempotent: what it makes is whole or not there, and is found again by a hash of what it depends on ([`home`]).
@@ -13,16 +14,20 @@
 //! [`ensure_rustc_dev`]. With everything there, either takes
 //! milliseconds and starts no process.
 
+pub mod compilers;
 pub mod cuda;
 pub mod device_sysroot;
 pub mod error;
 pub mod home;
+pub mod linker;
 pub mod lld;
 pub mod machine;
+mod manifest;
 pub mod packages;
 mod process;
 pub mod progress;
 pub mod rustc_dev;
+pub(crate) mod sources;
 pub mod toolchain;
 
 use std::path::PathBuf;
@@ -95,7 +100,19 @@ pub fn with_nvcc(progress: &Progress) -> Result<Nvcc, SetupError> {
     Nvcc::ensure(&home, &machine, &cuda::Pip::of(&machine), progress)
 }
 
-/// `latch-link`, the linker that rustc is given.
+/// `latch-link` for the tools' compiler: beside this program, else built from the sources in the folder that `sources` names.
+pub fn ensure_linker<E: From<SetupError>>(
+    tools: &Tools,
+    sources: impl FnOnce() -> Result<PathBuf, E>,
+    progress: &Progress,
+) -> Result<PathBuf, E> {
+    match latch_link() {
+        Some(linker) => Ok(linker),
+        None => Ok(linker::ensure(&tools.home, &tools.toolchain, &sources()?, progress)?),
+    }
+}
+
+/// `latch-link`, the linker that rustc is given, if it lies beside this program.
 pub fn latch_link() -> Option<PathBuf> {
     beside("latch-link")
 }

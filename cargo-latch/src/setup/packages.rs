@@ -1,9 +1,11 @@
-//! Debian's packages, unpacked into a folder without root: the same script that `./latch` makes the host toolchain with.
+//! Debian's packages, unpacked into a folder without root: the same script that `./latch` makes the host toolchain with. It holds
+//! them to the hashes of the table of [`compilers`](super::compilers).
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use super::compilers;
 use super::error::{SetupError, at};
 use super::process;
 
@@ -23,10 +25,13 @@ impl Packages for Debian {
     fn unpack(&self, packages: &[String], folder: &Path) -> Result<(), SetupError> {
         let beside = folder.parent().unwrap_or(folder);
         fs::create_dir_all(beside).map_err(at("create", beside))?;
-        let script = tempfile::NamedTempFile::new_in(beside).map_err(at("write in", beside))?;
-        fs::write(script.path(), SCRIPT).map_err(at("write", script.path()))?;
+        let ours = tempfile::tempdir_in(beside).map_err(at("write in", beside))?;
+        let (script, table) = (ours.path().join("packages.sh"), ours.path().join("compilers.txt"));
+        for (file, text) in [(&script, SCRIPT), (&table, compilers::TABLE)] {
+            fs::write(file, text).map_err(at("write", file))?;
+        }
         let mut sh = Command::new("sh");
-        sh.arg(script.path()).arg(folder).args(packages);
+        sh.arg(&script).arg(&table).arg(folder).args(packages);
         process::run(&mut sh, "unpack Debian's packages").map(drop)
     }
 }

@@ -66,26 +66,42 @@ pub(crate) fn remembered(
     question: &[&str],
     find: impl FnOnce() -> Result<String, SetupError>,
 ) -> Result<String, SetupError> {
-    let cached = cache_file(home, program, question);
-    if let Some(text) = cached.as_ref().and_then(|file| fs::read_to_string(file).ok()) {
+    match state_of(program, question) {
+        Some(state) => remembered_as(home, &state, find),
+        None => find(),
+    }
+}
+
+/// What `find` finds out, remembered in the home under a key that holds all that it depends on.
+pub(crate) fn remembered_as<E>(home: &Home, key: &str, find: impl FnOnce() -> Result<String, E>) -> Result<String, E> {
+    if let Ok(text) = fs::read_to_string(memory(home, key)) {
         return Ok(text);
     }
     let text = find()?;
-    if let Some(file) = cached
-        && let Err(error) = write_whole(&file, &text)
+    remember(home, key, &text);
+    Ok(text)
+}
+
+/// Keeps what was found out, where the home may be written to.
+pub(crate) fn remember(home: &Home, key: &str, text: &str) {
+    if !home.only_looks()
+        && let Err(error) = write_whole(&memory(home, key), text)
     {
         // Not being able to remember costs time, not correctness.
         tracing::debug!(%error, "answer not remembered");
     }
-    Ok(text)
 }
 
-/// Named by all that the answer depends on: the file's path, size and time, and the question. None where there is no file.
-fn cache_file(home: &Home, program: &Path, question: &[&str]) -> Option<PathBuf> {
+fn memory(home: &Home, key: &str) -> PathBuf {
+    home.root().join("versions").join(key)
+}
+
+/// All that an answer depends on: the file's path, size and time, and the question. None where there is no file.
+fn state_of(program: &Path, question: &[&str]) -> Option<String> {
     let found = program.metadata().ok()?;
     let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let state = format!("{} {} {question:?}", found.len(), changed.as_nanos());
-    Some(home.root().join("versions").join(key_of([program.to_string_lossy().as_bytes(), state.as_bytes()])))
+    Some(key_of([program.to_string_lossy().as_bytes(), state.as_bytes()]))
 }
 
 fn write_whole(file: &Path, text: &str) -> Result<(), SetupError> {

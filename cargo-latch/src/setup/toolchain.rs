@@ -1,20 +1,19 @@
-//! The host toolchain: stock Rust, the one version that everything here is made for.
+//! The host toolchain: stock Rust, of a version that kernels can be built with.
 //!
-//! Version 1.96.0 is the first that marks every function of a GPU target `convergent`, and the plugin, the linker's LLVM and
-//! the device sysroot all have to agree with it, so no other is taken. It is looked for where rustup keeps it, also without
-//! rustup, and then on the search path. It is not made here: `./latch` does that before there is a command to run.
+//! The plugin, the linker's LLVM and the device sysroot all have to agree with it, so only one of the table of [`compilers`] is
+//! taken, the one that stands first there if several are here. It is looked for where rustup keeps it, also without rustup, and
+//! then on the search path. It is not made here: `./latch` does that before there is a command to run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::compilers::{self, Compiler};
 use super::error::{SetupError, missing};
 use super::home::Home;
 use super::machine::{Machine, is_executable};
 use super::process;
 
-/// The version that Latch is made for.
-pub const RUST_VERSION: &str = "1.96.0";
 /// A toolchain that `./latch` put together from Debian's packages has this file.
 pub const MADE_BY_LATCH: &str = ".made-by-latch";
 
@@ -51,11 +50,6 @@ impl Version {
             verbose: verbose.to_owned(),
         }
     }
-
-    /// The first number of LLVM's version.
-    pub fn llvm_major(&self) -> &str {
-        self.llvm.split('.').next().unwrap_or_default()
-    }
 }
 
 /// The host toolchain.
@@ -65,33 +59,31 @@ pub struct Toolchain {
     pub sysroot: PathBuf,
     /// Its compiler's version.
     pub version: Version,
+    /// What has to be known of that compiler: the row in use.
+    pub compiler: &'static Compiler,
 }
 
 impl Toolchain {
     /// Finds the toolchain on this machine.
     pub fn locate(home: &Home, machine: &Machine) -> Result<Self, SetupError> {
-        let candidates = rustup_sysroots(machine).into_iter().chain(sysroot_on_path(machine));
-        for sysroot in candidates {
-            match Self::at(home, &sysroot) {
-                Ok(toolchain) if toolchain.version.release == RUST_VERSION => return Ok(toolchain),
-                Ok(other) => tracing::debug!(version = other.version.release, ?sysroot, "not the version wanted"),
+        let rustups = compilers::all().iter().flat_map(|compiler| rustup_sysroots(machine, compiler.release));
+        for sysroot in rustups.chain(sysroot_on_path(machine)) {
+            match version_at(home, &sysroot) {
+                Ok(version) => match compilers::of(&version.release) {
+                    Some(compiler) => return Ok(Self { sysroot, version, compiler }),
+                    None => tracing::debug!(version = version.release, ?sysroot, "not a version wanted"),
+                },
                 Err(error) => tracing::warn!("the toolchain in {} does not work: {error}", sysroot.display()),
             }
         }
+        let preferred = compilers::preferred().release;
         Err(missing(
-            format_args!("Rust {RUST_VERSION}"),
+            format_args!("Rust {}", compilers::releases()),
             format_args!("looked in {} and on the search path", machine.rustup_home.join("toolchains").display()),
             format_args!(
-                "run `rustup toolchain install {RUST_VERSION} -c rust-src`, or Latch's own `./latch` in a checkout"
+                "run `rustup toolchain install {preferred} -c rust-src`, or Latch's own `./latch` in a checkout"
             ),
         ))
-    }
-
-    fn at(home: &Home, sysroot: &Path) -> Result<Self, SetupError> {
-        let program = sysroot.join("bin/rustc");
-        let mut ask = with_libraries(&program, sysroot);
-        let verbose = process::version_text(home, &program, ask.arg("-vV"))?;
-        Ok(Self { sysroot: sysroot.to_owned(), version: Version::parse(&verbose) })
     }
 
     /// What the compiler prints for these arguments, which is the same every time: remembered in the home.
@@ -148,10 +140,7 @@ impl Toolchain {
 
     /// The compiler's own LLVM, which Latch links too.
     pub fn llvm_library(&self) -> Option<PathBuf> {
-        let is_llvm = |file: &PathBuf| {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("libLLVM") && (name.contains(".so") || name.ends_with(".dylib"))
-        };
+        let is_llvm = |file: &PathBuf| self.compiler.is_llvm(&file.file_name().unwrap_or_default().to_string_lossy());
         files_in(&self.sysroot.join("lib")).into_iter().filter(is_llvm).min()
     }
 
@@ -162,8 +151,7 @@ impl Toolchain {
 
     /// Whether its LLVM is that of Debian's package libllvm, with which Debian's other programs of LLVM work.
     pub fn has_debians_llvm(&self) -> bool {
-        let release: Vec<&str> = self.version.llvm.split('.').take(2).collect();
-        self.sysroot.join(format!("lib/libLLVM.so.{}", release.join("."))).is_file()
+        self.sysroot.join("lib").join(self.compiler.debian_llvm).is_file()
     }
 
     /// Whether `./latch` put it together from Debian's packages.
@@ -188,13 +176,19 @@ fn in_front(variable: &str, folder: PathBuf) -> std::ffi::OsString {
     std::env::join_paths(all).unwrap_or_else(|_| folder.into_os_string())
 }
 
-/// The toolchains of this version that rustup would know, the usual one first.
-fn rustup_sysroots(machine: &Machine) -> Vec<PathBuf> {
-    let usual = format!("{RUST_VERSION}-{}-unknown-linux-gnu", std::env::consts::ARCH);
+fn version_at(home: &Home, sysroot: &Path) -> Result<Version, SetupError> {
+    let program = sysroot.join("bin/rustc");
+    let verbose = process::version_text(home, &program, with_libraries(&program, sysroot).arg("-vV"))?;
+    Ok(Version::parse(&verbose))
+}
+
+/// The toolchains of a release that rustup would know, the usual one first.
+fn rustup_sysroots(machine: &Machine, release: &str) -> Vec<PathBuf> {
+    let usual = format!("{release}-{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut found = files_in(&machine.rustup_home.join("toolchains"));
     found.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_version = name.strip_prefix(RUST_VERSION).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+        let is_version = name.strip_prefix(release).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
         is_version && is_executable(&path.join("bin/rustc"))
     });
     found.sort_by_key(|path| !path.ends_with(&usual));
@@ -232,6 +226,6 @@ mod tests {
         assert_eq!(version.commit_hash, "ac68faa20c58cbccd01ee7208bf3b6e93a7d7f96");
         assert_eq!(version.commit_date, "2026-05-25");
         assert_eq!(version.host, "x86_64-unknown-linux-gnu");
-        assert_eq!((version.llvm.as_str(), version.llvm_major()), ("22.1.8", "22"));
+        assert_eq!(version.llvm, "22.1.8");
     }
 }

@@ -1,6 +1,7 @@
 //! NVIDIA's tools: which toolkit is taken, what is unpacked of the wheels, and what is said where neither can be had.
 
 use std::fs;
+use std::process::Command;
 
 use cargo_latch::setup::cuda::{Origin, Pip};
 use cargo_latch::setup::{CudaTools, Nvcc, Progress, SetupError};
@@ -76,7 +77,7 @@ fn of_the_wheels_only_what_is_used_is_kept_and_can_be_run() {
     let tools = ensure(&fake, &WHOLE).unwrap();
     let Origin::Wheels(folder) = &tools.origin else { panic!("{:?}", tools.origin) };
     let licence = "licenses/nvidia_cuda_nvcc-13.5.37.dist-info/License.txt";
-    assert_eq!(tree(folder), [".complete", "bin/nvdisasm", "bin/ptxas", "lib/libnvvm.so.4", licence]);
+    assert_eq!(tree(folder), [".complete", ".manifest", "bin/nvdisasm", "bin/ptxas", "lib/libnvvm.so.4", licence]);
     assert!(is_runnable(&tools.ptxas) && is_runnable(&tools.nvdisasm) && !is_runnable(&tools.libnvvm.unwrap()));
 }
 
@@ -91,6 +92,10 @@ fn wheels_that_lack_a_tool_are_reported() {
 fn a_file_that_is_no_wheel_is_reported() {
     struct Junk;
     impl cargo_latch::setup::cuda::Fetch for Junk {
+        fn is_pinned(&self, _: &cargo_latch::setup::cuda::Wheel, _: &str) -> bool {
+            true
+        }
+
         fn wheels(&self, _: &[cargo_latch::setup::cuda::Wheel], folder: &std::path::Path) -> Result<(), SetupError> {
             fs::write(folder.join("junk.whl"), "no zip file").unwrap();
             Ok(())
@@ -98,6 +103,26 @@ fn a_file_that_is_no_wheel_is_reported() {
     }
     let message = ensure(&Fake::bare(), &Junk).unwrap_err().to_string();
     assert!(message.starts_with("cannot unpack ") && message.contains("junk.whl: "), "{message}");
+}
+
+#[test]
+fn a_wheel_that_is_not_the_pinned_one_is_not_opened() {
+    struct Other;
+    impl cargo_latch::setup::cuda::Fetch for Other {
+        fn wheels(&self, _: &[cargo_latch::setup::cuda::Wheel], folder: &std::path::Path) -> Result<(), SetupError> {
+            fs::write(folder.join("nvidia_cuda_nvcc-13.5.37.whl"), "abc").unwrap();
+            Ok(())
+        }
+    }
+    let fake = Fake::bare();
+    let message = ensure(&fake, &Other).unwrap_err().to_string();
+    let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let expected = format!(
+        "the wheel nvidia_cuda_nvcc-13.5.37.whl is not to be trusted: its SHA-256 is {hash}, and no wheel of NVIDIA's tools \
+         13.5.37 has that; nothing of it was used: "
+    );
+    assert!(message.starts_with(&expected), "{message}");
+    assert!(CudaTools::find(&fake.home, &fake.machine).is_none());
 }
 
 #[test]
@@ -125,7 +150,7 @@ fn without_python_or_pip_it_is_said_how_to_get_them() {
 
     fake.program("python3", "exit 1");
     let message = ensure(&fake, &Pip::of(&fake.machine)).unwrap_err().to_string();
-    assert!(message.starts_with("pip is missing (") && message.contains("python3 -m pip does not run"), "{message}");
+    assert!(message.starts_with("pip is missing (") && message.contains("python3 -I -m pip does not run"), "{message}");
     assert!(message.ends_with(remedy), "{message}");
 }
 
@@ -134,7 +159,10 @@ fn a_download_that_fails_shows_what_pip_said() {
     let fake = Fake::bare();
     fake.program("python3", "case \"$*\" in *--version*) exit 0;; esac; echo 'ERROR: no connection' >&2; exit 1");
     let message = ensure(&fake, &Pip::of(&fake.machine)).unwrap_err().to_string();
-    assert!(message.starts_with("cannot download NVIDIA's tools from PyPI: `python3 -m pip download"), "{message}");
+    assert!(
+        message.starts_with("cannot download NVIDIA's tools from PyPI: `python3 -I -B -m pip download"),
+        "{message}"
+    );
     assert!(message.ends_with("ERROR: no connection"), "{message}");
 }
 
@@ -143,11 +171,41 @@ fn pip_is_asked_for_pinned_wheels_by_hash() {
     let fake = Fake::bare();
     let log = fake.root().join("pip.log");
     let note = "while [ $# -gt 0 ]; do [ \"$1\" = --requirement ] && /bin/cat \"$2\"; shift; done";
-    fake.program("python3", &format!("echo \"$*\" >>'{0}'\n{note} >>'{0}'", log.display()));
+    fake.program("python3", &format!("echo \"$* [$(/bin/pwd)]\" >>'{0}'\n{note} >>'{0}'", log.display()));
     let _ = ensure(&fake, &Pip::of(&fake.machine));
     let log = fs::read_to_string(log).unwrap();
+    assert!(log.starts_with("-I -B -m pip --version [/]\n-I -B -m pip download "), "{log}");
+    assert!(log.contains(&format!(" [{}/cuda-tools-", fake.home.root().canonicalize().unwrap().display())), "{log}");
     assert!(log.contains("--no-deps --only-binary=:all: --require-hashes"), "{log}");
     for wheel in ["nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-nvvm"] {
         assert!(log.contains(&format!("\n{wheel}==13.5.37 --hash=sha256:")), "{log}");
+    }
+}
+
+/// The installed pip is run, whatever lies in the current folder or in `PYTHONPATH` under its name. Real Python here, without
+/// anything to download: no index, and no wheels where it is told to look.
+#[test]
+fn a_pip_in_the_current_folder_is_never_run() {
+    let python = cargo_latch::setup::Machine::this().program("python3");
+    let Some(python) = python else { return };
+    let fake = Fake::with_toolchain();
+    let (here, marker) = (fake.root().join("project"), fake.root().join("hijacked"));
+    let evil = format!("open({:?}, 'w').close()\n", marker.display().to_string());
+    for file in ["pip/__init__.py", "pip/__main__.py", "runpy.py", "site.py", "sitecustomize.py"] {
+        fake.file(&here.join(file), &evil);
+    }
+    // It would be run, were pip not kept from it: else this test shows nothing.
+    let naive = Command::new(&python).args(["-m", "pip", "--version"]).current_dir(&here).output().unwrap();
+    assert!(marker.exists(), "{naive:?}");
+    fs::remove_file(&marker).unwrap();
+
+    for command in ["doctor", "setup"] {
+        let mut latch = Command::new(env!("CARGO_BIN_EXE_cargo-latch"));
+        latch.current_dir(&here).env("PYTHONPATH", &here).env("LATCH_HOME", fake.home.root()).arg(command);
+        latch.env("RUSTUP_HOME", &fake.machine.rustup_home).env_remove("CUDA_HOME").env_remove("CUDA_PATH");
+        latch.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", &here).env("PIP_NO_CACHE_DIR", "1");
+        let output = latch.output().unwrap();
+        assert!(!marker.exists(), "{command}: {output:?}");
+        assert!(output.status.code().is_some_and(|code| code < 2), "{output:?}");
     }
 }

@@ -13,7 +13,7 @@ use crate::rustc_dev::with_compiler_source;
 
 fn examined(fake: &Fake) -> Report {
     let latch_link = Some(PathBuf::from("/tools/latch-link"));
-    examine(&Surroundings { home: &fake.home, machine: &fake.machine, latch_link })
+    examine(&Surroundings { home: &fake.home, machine: &fake.machine, latch_link, sources: None })
 }
 
 fn finding<'r>(report: &'r Report, name: &str) -> &'r Finding {
@@ -96,11 +96,16 @@ fn everything_needed_that_is_missing_has_a_remedy_and_prevents_a_build() {
 }
 
 #[test]
-fn a_missing_linker_prevents_a_build() {
+fn a_missing_linker_prevents_a_build_unless_it_can_be_built() {
     let fake = able();
-    let report = examine(&Surroundings { home: &fake.home, machine: &fake.machine, latch_link: None });
+    let mut around = Surroundings { home: &fake.home, machine: &fake.machine, latch_link: None, sources: None };
+    let report = examine(&around);
     assert_eq!(finding(&report, "latch-link").remedy.as_deref(), Some("build it too: `cargo build -p bitcode-linker`"));
     assert!(!report.can_build, "{report}");
+    around.sources = Some(fake.root().join("checkout"));
+    let report = examine(&around);
+    assert_eq!(finding(&report, "latch-link").state, State::Later);
+    assert!(report.can_build, "{report}");
 }
 
 #[test]
@@ -126,6 +131,37 @@ fn folders_of_another_compiler_are_told_to_be_removable() {
     fake.rustc(&VERBOSE.replace("abc0", "def0"));
     let note = finding(&examined(&fake), "cache").remedy.clone().unwrap();
     assert!(note.ends_with(&format!("can be removed: {}", old.folder.display())), "{note}");
+}
+
+#[test]
+fn the_row_in_use_is_told() {
+    let report = examined(&able());
+    assert_eq!(finding(&report, "compiler row").detail, "1.96.0: LLVM 22, rustc-dev can be built from sources");
+}
+
+#[test]
+fn looking_makes_nothing() {
+    let fake = able();
+    let python = fake.root().join("bin/python3");
+    fake.program("python3", "[ \"$1\" = -I ]");
+    assert!(examined(&fake).can_build && python.exists());
+    assert!(!fake.home.root().exists(), "{:?}", crate::fakes::tree(fake.home.root()));
+    CudaTools::ensure(&fake.home, &fake.machine, &WHOLE, &Progress::silent()).unwrap();
+    std::fs::write(fake.home.root().join("cuda-tools.lock"), "").unwrap();
+    let before = crate::fakes::tree(fake.home.root());
+    examined(&fake);
+    assert_eq!(crate::fakes::tree(fake.home.root()), before);
+}
+
+#[test]
+fn damaged_tools_are_no_longer_here() {
+    let fake = able();
+    let tools = CudaTools::ensure(&fake.home, &fake.machine, &WHOLE, &Progress::silent()).unwrap();
+    std::fs::write(&tools.nvdisasm, "something else").unwrap();
+    assert_eq!(finding(&examined(&fake), "ptxas").state, State::Later);
+    let repaired = CudaTools::ensure(&fake.home, &fake.machine, &WHOLE, &Progress::silent()).unwrap();
+    assert_eq!(std::fs::read_to_string(repaired.nvdisasm).unwrap(), "nvidia/cu13/bin/nvdisasm");
+    assert_eq!(finding(&examined(&fake), "ptxas").state, State::Here);
 }
 
 /// The command on a machine with nothing: an empty home and search path.

@@ -119,6 +119,48 @@ fn a_needed_file_that_vanished_or_is_empty_is_made_again() {
 }
 
 #[test]
+fn a_file_that_was_changed_is_made_again_whatever_file_it_is() {
+    let fake = Fake::bare();
+    let made = |folder: &Path| {
+        fs::write(folder.join("other"), "other").unwrap();
+        write(folder)
+    };
+    let folder = fake.home.ensure(&thing("1"), &QUIET(), made).unwrap();
+    for file in ["file", "other"] {
+        let whole = fs::read_to_string(folder.join(file)).unwrap();
+        for damage in [whole.to_uppercase(), whole.clone() + "more"] {
+            fs::write(folder.join(file), damage).unwrap();
+            assert!(fake.home.find(&thing("1")).is_none());
+            assert!(fake.home.looking().find(&thing("1")).is_none());
+            fake.home.ensure(&thing("1"), &QUIET(), made).unwrap();
+            assert_eq!(fs::read_to_string(folder.join(file)).unwrap(), whole);
+        }
+    }
+    fs::remove_file(folder.join("other")).unwrap();
+    assert!(fake.home.find(&thing("1")).is_none());
+}
+
+#[test]
+fn a_file_that_was_only_touched_is_as_it_was() {
+    let fake = Fake::bare();
+    let folder = fake.home.ensure(&thing("1"), &QUIET(), write).unwrap();
+    fs::write(folder.join("file"), "made").unwrap();
+    fake.home.ensure(&thing("1"), &QUIET(), |_| panic!("it is whole")).unwrap();
+}
+
+#[test]
+fn what_an_older_latch_made_gets_a_manifest() {
+    let fake = Fake::bare();
+    let folder = fake.home.ensure(&thing("1"), &QUIET(), write).unwrap();
+    let manifest = folder.join(".manifest");
+    fs::remove_file(&manifest).unwrap();
+    assert_eq!(fake.home.looking().find(&thing("1")), Some(folder.clone()));
+    assert!(!manifest.exists(), "who only looks writes nothing");
+    assert_eq!(fake.home.find(&thing("1")), Some(folder));
+    assert!(manifest.exists());
+}
+
+#[test]
 fn runs_at_once_make_a_thing_once() {
     const RUNS: usize = 8;
     let fake = Fake::bare();

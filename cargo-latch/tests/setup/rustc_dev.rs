@@ -49,6 +49,7 @@ fn is_built_from_the_compilers_sources_and_kept_small() {
         tree(&dev.sysroot),
         [
             ".complete".to_owned(),
+            ".manifest".to_owned(),
             "bin/rustc".to_owned(),
             "lib/libLLVM-22.so".to_owned(),
             "lib/libLLVM.so.22.1".to_owned(),

@@ -11,12 +11,42 @@ use tempfile::TempDir;
 
 use crate::fakes::script;
 
-const TOOLS: [&str; 22] = [
-    "sh", "cat", "cp", "cut", "dirname", "echo", "env", "flock", "grep", "ln", "ls", "mkdir", "mktemp", "mv", "rm",
-    "sed", "sort", "tail", "touch", "tr", "uname", "cc",
+const TOOLS: [&str; 23] = [
+    "sh",
+    "cat",
+    "cp",
+    "cut",
+    "dirname",
+    "echo",
+    "env",
+    "flock",
+    "grep",
+    "ln",
+    "ls",
+    "mkdir",
+    "mktemp",
+    "mv",
+    "rm",
+    "sed",
+    "sha256sum",
+    "sort",
+    "tail",
+    "touch",
+    "tr",
+    "uname",
+    "cc",
 ];
 /// A toolchain's compiler, as far as `./latch` asks.
-const RUSTC: &str = r#"case "$*" in -V) echo "rustc 1.96.0 (made up)";; *) echo "${0%/bin/rustc}";; esac"#;
+const RUSTC: &str = r#"case "$*" in -V) echo "rustc RELEASE (made up)";; *) echo "${0%/bin/rustc}";; esac"#;
+/// What of the checkout `./latch` needs, as long as the toolchain is made up.
+const CHECKOUT: [&str; 4] = [
+    "latch",
+    "cargo-latch/src/setup/compilers.txt",
+    "cargo-latch/src/setup/debian-packages.sh",
+    "cargo-latch/src/setup/debian-toolchain.sh",
+];
+/// What a made-up `rustc-web_….deb` has for a hash: it holds its name.
+const RUSTC_WEB: &str = "6e06440fb1a8c635f47e137da9671a5e2621a99353adb42e5e318be6452d3aa3";
 const RUST_SRC: &str = "lib/rustlib/src/rust/library/core/Cargo.toml";
 
 struct Place {
@@ -32,6 +62,11 @@ impl Place {
                 std::env::split_paths(&std::env::var_os("PATH").unwrap()).map(|f| f.join(tool)).find(|f| f.exists());
             symlink(found.unwrap_or_else(|| panic!("the tests need {tool}")), this.at("bin").join(tool)).unwrap();
         }
+        for file in CHECKOUT {
+            let copy = this.at("checkout").join(file);
+            fs::create_dir_all(copy.parent().unwrap()).unwrap();
+            fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file), copy).unwrap();
+        }
         script(&this.at("command"), "echo \"the command was run with: $*\"");
         this
     }
@@ -41,7 +76,16 @@ impl Place {
     }
 
     fn toolchain(&self) -> PathBuf {
-        self.at(&format!("rustup/toolchains/1.96.0-{}-unknown-linux-gnu", std::env::consts::ARCH))
+        self.toolchain_of("1.96.0")
+    }
+
+    fn toolchain_of(&self, release: &str) -> PathBuf {
+        self.at(&format!("rustup/toolchains/{release}-{}-unknown-linux-gnu", std::env::consts::ARCH))
+    }
+
+    /// Gives the checkout another table of compilers.
+    fn table(&self, table: &str) {
+        fs::write(self.at("checkout/cargo-latch/src/setup/compilers.txt"), table).unwrap();
     }
 
     /// A cargo that "builds" the made-up command.
@@ -55,7 +99,11 @@ impl Place {
     }
 
     fn whole_toolchain(&self, at: &Path) {
-        script(&at.join("bin/rustc"), RUSTC);
+        self.whole_toolchain_of("1.96.0", at);
+    }
+
+    fn whole_toolchain_of(&self, release: &str, at: &Path) {
+        script(&at.join("bin/rustc"), &RUSTC.replace("RELEASE", release));
         script(&at.join("bin/cargo"), &self.cargo());
         fs::create_dir_all(at.join(RUST_SRC).parent().unwrap()).unwrap();
         fs::write(at.join(RUST_SRC), "").unwrap();
@@ -74,19 +122,23 @@ impl Place {
         script(&self.at("bin/rustup"), &body);
     }
 
-    /// An archive that has every package, each with the files that the arrangement looks for.
-    fn debian(&self) {
+    /// An archive that has every package of a release, each with the files that the arrangement looks for.
+    fn debian(&self, release: &str) {
         script(
             &self.at("bin/apt-get"),
             &format!(
                 ". /etc/os-release\ncase \"$*\" in\n\
-             *indextargets*) echo \"Packages http://archive.invalid/ $VERSION_CODENAME main\";;\n\
-             *download*) echo \"$*\" >>'{}'; for word; do last=$word; done; : >one.deb;;\nesac",
+                 *indextargets*) echo \"Packages http://archive.invalid/ $VERSION_CODENAME main\"; exit;;\n\
+                 *download*) echo \"$*\" >>'{}';;\n*) exit;;\nesac\n\
+                 until [ \"$1\" = download ]; do shift; done\nshift\n\
+                 for package; do name=${{package%%=*}}; case $package in\n\
+                 *={release}\\*|libllvm*) echo \"$name\" >\"${{name}}_{release}+dfsg9_amd64.deb\";;\n\
+                 *) echo \"E: Version '${{package#*=}}' for '$name' was not found\"; exit 100;; esac; done",
                 self.at("downloads").display()
             ),
         );
         let made = self.at("packages");
-        self.whole_toolchain(&made.join("usr"));
+        self.whole_toolchain_of(release, &made.join("usr"));
         let libraries = made.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
         fs::create_dir_all(&libraries).unwrap();
         for library in ["librustc_driver-1.so", "libLLVM.so.22.1"] {
@@ -97,12 +149,15 @@ impl Place {
     }
 
     fn run(&self, environment: &[(&str, &str)]) -> Output {
-        let latch = Path::new(env!("CARGO_MANIFEST_DIR")).join("../latch");
-        let mut command = Command::new(latch);
+        self.run_with(&["doctor", "--json"], environment)
+    }
+
+    fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(self.at("checkout/latch"));
         command.env_clear().env("PATH", self.at("bin")).env("HOME", self.folder.path());
         command.env("RUSTUP_HOME", self.at("rustup")).env("CARGO_HOME", self.at("cargo"));
         command.env("CARGO_TARGET_DIR", self.at("target")).envs(environment.iter().copied());
-        command.args(["doctor", "--json"]).output().unwrap()
+        command.args(arguments).output().unwrap()
     }
 }
 
@@ -183,7 +238,7 @@ fn debians_packages_are_put_together_into_a_toolchain() {
         return;
     }
     let here = Place::new();
-    here.debian();
+    here.debian("1.96.0");
     assert_ran(&here.run(&[]));
     let toolchain = here.toolchain();
     for file in [
@@ -201,13 +256,90 @@ fn debians_packages_are_put_together_into_a_toolchain() {
     assert!(!here.at("rustup/latch-1.96.0.partial").exists());
 }
 
+/// A table with two rows, and with the hash of one package of the first.
+fn two_rows(hash: &str) -> String {
+    let row = |release: &str| format!("{release} llvm 22\n{release} debian-llvm libLLVM.so.22.1\n");
+    format!("# text\n\n{}1.96.0 deb rustc-web 1.96.0+dfsg9 amd64 {hash}\n{}", row("1.96.0"), row("1.95.7"))
+}
+
+#[test]
+fn a_package_of_the_pinned_hash_is_taken_and_of_the_others_it_is_said_that_they_have_none() {
+    if !is_debian() {
+        return;
+    }
+    let here = Place::new();
+    here.debian("1.96.0");
+    here.table(&two_rows(RUSTC_WEB));
+    let output = here.run(&[]);
+    assert_ran(&output);
+    let said = said(&output);
+    let (_, unknown) = said.split_once("held to the signature of Debian alone, by apt: ").expect(&said);
+    let unknown: Vec<&str> = unknown.lines().next().unwrap().split(' ').collect();
+    assert!(unknown.contains(&"rust-web-src=1.96.0+dfsg9") && !unknown.contains(&"rustc-web=1.96.0+dfsg9"), "{said}");
+}
+
+#[test]
+fn a_package_of_another_hash_is_not_unpacked() {
+    if !is_debian() {
+        return;
+    }
+    let here = Place::new();
+    here.debian("1.96.0");
+    here.table(&two_rows(&"0".repeat(64)));
+    let output = here.run(&[]);
+    let said = said(&output);
+    let expected = format!(
+        "rustc-web_1.96.0+dfsg9_amd64.deb is not to be trusted: its SHA-256 is {RUSTC_WEB}, and it should be {}; nothing was \
+         unpacked: see which archive this machine's apt sources name\n",
+        "0".repeat(64)
+    );
+    assert!(said.contains(&expected), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!here.toolchain().exists());
+}
+
+#[test]
+fn where_debian_has_moved_on_the_next_compiler_of_the_table_is_taken() {
+    if !is_debian() {
+        return;
+    }
+    let here = Place::new();
+    here.debian("1.95.7");
+    here.table(&two_rows(RUSTC_WEB));
+    let output = here.run(&[]);
+    assert_ran(&output);
+    let said = said(&output);
+    assert!(said.contains("E: Version '1.96.0*' for 'rustc-web' was not found"), "{said}");
+    assert!(said.contains("latch: no Rust 1.96.0 from Debian's packages (see above): trying 1.95.7\n"), "{said}");
+    assert!(here.toolchain_of("1.95.7").join("lib/libLLVM-22.so").exists() && !here.toolchain().exists());
+    assert_ran(&here.run(&[]));
+}
+
+#[test]
+fn the_demonstration_is_built_without_the_emulator_unless_that_is_there() {
+    let here = Place::new();
+    here.whole_toolchain(&here.toolchain());
+    let log = here.at("cargo.log");
+    let cargo = format!("echo \"$*\" >>'{}'\n{}", log.display(), here.cargo());
+    script(&here.toolchain().join("bin/cargo"), &cargo);
+    let lean = |arguments: &[&str]| {
+        fs::write(&log, "").unwrap();
+        here.run_with(arguments, &[]);
+        fs::read_to_string(&log).unwrap().contains("--no-default-features")
+    };
+    assert!(lean(&["demo"]) && lean(&["doctor"]) && !lean(&["run", "k"]) && !lean(&["test"]));
+    fs::create_dir_all(here.at("target/debug/deps")).unwrap();
+    fs::write(here.at("target/debug/deps/libemulator-0123.rlib"), "").unwrap();
+    assert!(!lean(&["demo"]));
+}
+
 #[test]
 fn a_part_left_by_an_interrupted_run_is_thrown_away() {
     if !is_debian() {
         return;
     }
     let here = Place::new();
-    here.debian();
+    here.debian("1.96.0");
     let junk = here.at("rustup/latch-1.96.0.partial/usr/bin/junk");
     fs::create_dir_all(junk.parent().unwrap()).unwrap();
     fs::write(junk, "").unwrap();

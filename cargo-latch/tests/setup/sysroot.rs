@@ -19,7 +19,12 @@ fn holds_the_two_crates_and_nothing_else() {
     let libraries = "lib/rustlib/nvptx64-nvidia-cuda/lib";
     assert_eq!(
         tree(&folder),
-        [".complete".to_owned(), format!("{libraries}/libcompiler_builtins.rlib"), format!("{libraries}/libcore.rlib")]
+        [
+            ".complete".to_owned(),
+            ".manifest".to_owned(),
+            format!("{libraries}/libcompiler_builtins.rlib"),
+            format!("{libraries}/libcore.rlib")
+        ]
     );
     assert_eq!(fs::read_to_string(folder.join(libraries).join("libcore.rlib")).unwrap(), "core\n");
 }

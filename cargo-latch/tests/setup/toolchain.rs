@@ -1,6 +1,6 @@
 //! Which compiler is taken, and what is said where there is none.
 
-use cargo_latch::setup::Toolchain;
+use cargo_latch::setup::{Toolchain, compilers};
 
 use crate::fakes::{Fake, VERBOSE, script};
 
@@ -9,7 +9,7 @@ fn the_one_version_is_found_where_rustup_keeps_it() {
     let fake = Fake::with_toolchain();
     let toolchain = fake.toolchain();
     assert_eq!(toolchain.sysroot, fake.sysroot());
-    assert_eq!((toolchain.version.release.as_str(), toolchain.version.llvm_major()), ("1.96.0", "22"));
+    assert_eq!((toolchain.version.release.as_str(), toolchain.compiler.llvm), ("1.96.0", "22"));
     assert_eq!(toolchain.llvm_library(), Some(fake.sysroot().join("lib/libLLVM.so.22.1")));
 }
 
@@ -69,4 +69,22 @@ fn finding_it_again_starts_no_process() {
         fake.toolchain();
     }
     assert_eq!(std::fs::read_to_string(asked).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn the_row_in_use_is_the_toolchains() {
+    let toolchain = Fake::with_toolchain().toolchain();
+    assert_eq!(Some(toolchain.compiler), compilers::of(&toolchain.version.release));
+    assert!(toolchain.compiler.convergent && toolchain.compiler.sources);
+}
+
+#[test]
+fn the_checkout_is_built_with_the_preferred_compiler() {
+    for file in ["../rust-toolchain.toml", "../codegen-pass/backend/rust-toolchain.toml"] {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        if let Ok(text) = std::fs::read_to_string(&file) {
+            let channel = format!("channel = \"{}\"", compilers::preferred().release);
+            assert!(text.contains(&channel), "{}: {text}", file.display());
+        }
+    }
 }

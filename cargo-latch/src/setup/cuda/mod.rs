@@ -10,11 +10,13 @@ use super::home::Home;
 use super::machine::Machine;
 use super::progress::Progress;
 
+mod pip;
 mod toolkit;
 mod wheels;
 
+pub use pip::{Fetch, Pip};
 pub use toolkit::{OLDEST, Toolkit};
-pub use wheels::{Fetch, Pip, WHEEL_VERSION, Wheel, artifact};
+pub use wheels::{WHEEL_VERSION, Wheel, artifact};
 
 /// Where the tools are from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,18 +1,19 @@
-//! NVIDIA's tools from PyPI's wheels: fetched by pip, checked against the hashes below, and only what is used unpacked.
+//! NVIDIA's tools from PyPI's wheels: fetched by pip, held to the hashes below, and only what is used unpacked.
+//!
+//! pip is asked to check the same hashes, but is not relied on: what lies in the folder afterwards is hashed here before it is
+//! opened. pip itself is run in a way that no code of the user's current folder or of `PYTHONPATH` can take its place (`pip`).
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::{CudaTools, Origin};
-use crate::setup::error::{SetupError, at, missing};
+use super::{CudaTools, Fetch, Origin};
+use crate::setup::error::{SetupError, at};
 use crate::setup::home::{Artifact, Home, key_of, remove_folder};
-use crate::setup::machine::Machine;
-use crate::setup::process;
+use crate::setup::manifest::sha256;
 use crate::setup::progress::Progress;
 use crate::setup::toolchain::files_in;
 
@@ -30,6 +31,13 @@ pub struct Wheel {
     pub name: &'static str,
     x86_64: &'static str,
     aarch64: &'static str,
+}
+
+impl Wheel {
+    /// The SHA-256 that it may have, one for each kind of machine.
+    pub fn hashes(&self) -> [&'static str; 2] {
+        [self.x86_64, self.aarch64]
+    }
 }
 
 const NVCC: Wheel = Wheel {
@@ -82,7 +90,7 @@ const COMPILER: Bundle = Bundle {
 
 impl Bundle {
     fn artifact(&self) -> Artifact {
-        let hashes = self.wheels.iter().flat_map(|wheel| [wheel.x86_64, wheel.aarch64]);
+        let hashes = self.wheels.iter().flat_map(Wheel::hashes);
         Artifact {
             name: self.name,
             key: key_of([LAYOUT, WHEEL_VERSION].into_iter().chain(hashes).chain(self.keep.iter().copied())),
@@ -100,7 +108,8 @@ impl Bundle {
             fetch.wheels(self.wheels, &download)?;
             step.message("unpacking");
             for wheel in files_in(&download) {
-                self.unpack(&wheel, partial)?;
+                let trusted = self.open_trusted(&wheel, fetch)?;
+                self.unpack(&wheel, trusted, partial)?;
             }
             remove_folder(&download)?;
             step.finish();
@@ -108,8 +117,18 @@ impl Bundle {
         })
     }
 
-    fn unpack(&self, wheel: &Path, into: &Path) -> Result<(), SetupError> {
-        let file = File::open(wheel).map_err(at("open", wheel))?;
+    /// The wheel, if it is one of those asked for. The file that was hashed is the one that is read on.
+    fn open_trusted(&self, wheel: &Path, fetch: &dyn Fetch) -> Result<File, SetupError> {
+        let mut file = File::open(wheel).map_err(at("open", wheel))?;
+        let found = sha256(&file).map_err(at("read", wheel))?;
+        if !self.wheels.iter().any(|pinned| fetch.is_pinned(pinned, &found)) {
+            return Err(untrusted(wheel, found));
+        }
+        file.rewind().map_err(at("read", wheel))?;
+        Ok(file)
+    }
+
+    fn unpack(&self, wheel: &Path, file: File, into: &Path) -> Result<(), SetupError> {
         let unzip = |error: zip::result::ZipError| at("unpack", wheel)(error.into());
         let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(unzip)?;
         for index in 0..archive.len() {
@@ -146,68 +165,14 @@ fn write_entry<R: io::Read>(entry: &mut ZipFile<'_, R>, target: &Path) -> Result
     Ok(())
 }
 
-/// Brings wheels into a folder.
-pub trait Fetch: Sync {
-    /// Whether it can be tried, or what is missing for it.
-    fn ready(&self) -> Result<(), SetupError> {
-        Ok(())
+fn untrusted(wheel: &Path, found: String) -> SetupError {
+    SetupError::Untrusted {
+        what: format!("the wheel {}", wheel.file_name().unwrap_or_default().to_string_lossy()),
+        found,
+        expected: format!("no wheel of NVIDIA's tools {WHEEL_VERSION} has that"),
+        remedy: "see what `python3 -m pip config list` names as index, or set CUDA_HOME to CUDA 12.8 or newer"
+            .to_owned(),
     }
-
-    /// Puts the wheels, as they are, into `folder`.
-    fn wheels(&self, wheels: &[Wheel], folder: &Path) -> Result<(), SetupError>;
-}
-
-/// Fetches by `python3 -m pip download`, with the user's own pip configuration.
-#[derive(Debug, Clone)]
-pub struct Pip {
-    python: Option<PathBuf>,
-}
-
-impl Pip {
-    /// The pip of the `python3` on the search path.
-    pub fn of(machine: &Machine) -> Self {
-        Self { python: machine.program("python3") }
-    }
-
-    fn python(&self) -> Result<&Path, SetupError> {
-        self.python.as_deref().ok_or_else(|| no_pip("python3", "not on the search path"))
-    }
-}
-
-impl Fetch for Pip {
-    fn ready(&self) -> Result<(), SetupError> {
-        let python = self.python()?;
-        process::run(Command::new(python).args(["-m", "pip", "--version"]), "run pip")
-            .map_err(|_| no_pip("pip", &format!("{} -m pip does not run", python.display())))?;
-        Ok(())
-    }
-
-    fn wheels(&self, wheels: &[Wheel], folder: &Path) -> Result<(), SetupError> {
-        let python = self.python()?;
-        let list = folder.join("requirements.txt");
-        fs::write(&list, requirements(wheels)).map_err(at("write", &list))?;
-        let mut pip = Command::new(python);
-        pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]);
-        pip.arg("--requirement").arg(&list).arg("--dest").arg(folder);
-        process::run(&mut pip, "download NVIDIA's tools from PyPI")?;
-        fs::remove_file(&list).map_err(at("remove", &list))
-    }
-}
-
-fn no_pip(what: &str, tried: &str) -> SetupError {
-    missing(
-        what,
-        format_args!("{tried}, and PyPI's wheels of ptxas and nvdisasm are fetched with it"),
-        "install python3 and pip (on Debian: `apt-get install python3-pip`), or CUDA 12.8 or newer and set CUDA_HOME to it",
-    )
-}
-
-/// A requirements file: every wheel at its version, with the hashes that it may have.
-fn requirements(wheels: &[Wheel]) -> String {
-    let line = |wheel: &Wheel| {
-        format!("{}=={WHEEL_VERSION} --hash=sha256:{} --hash=sha256:{}\n", wheel.name, wheel.x86_64, wheel.aarch64)
-    };
-    wheels.iter().map(line).collect()
 }
 
 /// What identifies the tools from the wheels.

@@ -34,7 +34,7 @@ fn add_llvm(toolchain: &Toolchain, lib: &Path) -> Result<(), SetupError> {
     })?;
     let name = library.file_name().unwrap_or_default();
     link_or_copy(&library, &lib.join(name))?;
-    let linker_name = lib.join(format!("libLLVM-{}.so", toolchain.version.llvm_major()));
+    let linker_name = lib.join(format!("libLLVM-{}.so", toolchain.compiler.llvm));
     if linker_name.exists() { Ok(()) } else { symlink(name, &linker_name) }
 }
 

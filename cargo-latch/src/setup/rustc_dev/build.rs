@@ -73,7 +73,7 @@ impl Build<'_> {
     /// llvm-config and LLVM's headers, unpacked beside the build; the library itself is the stock compiler's.
     fn llvm_config(&self) -> Result<PathBuf, SetupError> {
         let version = &self.toolchain.version;
-        let major = version.llvm_major();
+        let major = self.toolchain.compiler.llvm;
         let llvm = self.work.join("llvm");
         let llvm_config = llvm.join(format!("usr/lib/llvm-{major}/bin/llvm-config"));
         if llvm_config.is_file() {

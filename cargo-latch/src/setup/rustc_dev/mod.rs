@@ -14,7 +14,7 @@ use super::machine::Machine;
 use super::packages::Packages;
 use super::process;
 use super::progress::Progress;
-use super::toolchain::{RUST_VERSION, Toolchain, files_in, with_libraries};
+use super::toolchain::{Toolchain, files_in, with_libraries};
 
 mod assemble;
 mod build;
@@ -69,7 +69,8 @@ impl RustcDev {
             Ok(()) => "rustup added the component, but the compiler's crates are not there".to_owned(),
             Err(reason) => reason,
         };
-        let Some(source) = toolchain.compiler_source() else { return Err(out_of_reach(toolchain, &not_added)) };
+        let source = toolchain.compiler_source().filter(|_| toolchain.compiler.sources);
+        let Some(source) = source else { return Err(out_of_reach(toolchain, &not_added)) };
         let sysroot = build_once(home, machine, toolchain, &source, packages, progress)?;
         Ok(Self { sysroot, origin: Origin::Built })
     }
@@ -105,7 +106,7 @@ impl RustcDev {
 
 /// What identifies the rustc-dev that is built for a toolchain.
 pub fn artifact(toolchain: &Toolchain) -> Artifact {
-    let llvm = format!("lib/libLLVM-{}.so", toolchain.version.llvm_major());
+    let llvm = format!("lib/libLLVM-{}.so", toolchain.compiler.llvm);
     Artifact {
         name: "rustc-dev",
         key: key_of([LAYOUT, &toolchain.version.verbose, &build::settings()]),
@@ -137,7 +138,7 @@ fn add_component(machine: &Machine, toolchain: &Toolchain, progress: &Progress) 
     step.message("adding rustup's component");
     let mut add = Command::new(rustup);
     add.args(["component", "add"]).args(COMPONENTS).arg("--toolchain");
-    add.arg(toolchain.sysroot.file_name().unwrap_or(RUST_VERSION.as_ref()));
+    add.arg(toolchain.sysroot.file_name().unwrap_or(toolchain.compiler.release.as_ref()));
     process::run(&mut add, "add the component").map_err(|error| error.to_string())?;
     step.finish();
     Ok(())
@@ -146,9 +147,9 @@ fn add_component(machine: &Machine, toolchain: &Toolchain, progress: &Progress) 
 fn out_of_reach(toolchain: &Toolchain, not_added: &str) -> SetupError {
     let source = toolchain.sysroot.join("lib/rustlib/src/rust/compiler");
     let remedy = format!(
-        "run `rustup component add {} --toolchain {RUST_VERSION}` where there is a connection; without it, build with \
-         `--hints llvm`",
-        COMPONENTS.join(" ")
+        "run `rustup component add {} --toolchain {}` where there is a connection; without it, build with `--hints llvm`",
+        COMPONENTS.join(" "),
+        toolchain.compiler.release
     );
     missing(
         "rustc-dev",
