@@ -1,8 +1,8 @@
 //! The promise: what is written is read back, whatever its sentences are, and what another version wrote is refused as that.
 
 use hint_record::{
-    HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, NoLoop, Reason, ReasonKind, Request, Status, VERSION,
-    text,
+    HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, NoLoop, PtxLoop, Reason, ReasonKind, Request, Status,
+    VERSION, text,
 };
 use std::collections::BTreeSet;
 
@@ -16,6 +16,7 @@ fn record(reason: Option<Reason>) -> HintRecord {
         status: if reason.is_some() { Status::Dropped } else { Status::Honoured },
         reason,
         left: vec![LeftLoop { symbol: "_sum".to_owned(), header: "head".to_owned() }],
+        ptx: Some(vec![PtxLoop { symbol: "k".to_owned(), label: "$L__BB0_1".to_owned() }]),
     }
 }
 
