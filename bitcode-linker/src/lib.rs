@@ -53,7 +53,7 @@ pub fn link(args: &Args) -> Result<(), Error> {
     if args.object.is_some() && gpu.family == Family::Nvptx {
         return Err(Error::ObjectForNvidia { cpu: args.target_cpu.clone() });
     }
-    let pipeline = Pipeline::new(args, gpu.family)?;
+    let pipeline = Pipeline::new(passes::list(gpu.family, args.route), args, gpu.family)?;
     let libnvvm = (args.route == Route::Nvvm).then(|| nvvm::Compiler::new(args)).transpose()?;
     let mut objects = Vec::new();
     for input in &args.inputs {

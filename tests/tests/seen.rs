@@ -55,7 +55,8 @@ fn bounded_loops_are_unrolled_whatever_ends_them_early() {
         let mut found: Vec<u64> =
             bounded.iter().map(|kernel| kernel.sass.expect("ptxas is here").global_loads as u64).collect();
         let mut expected = loads.clone();
-        (found.sort_unstable(), expected.sort_unstable());
+        found.sort_unstable();
+        expected.sort_unstable();
         assert_eq!(found, expected, "{route}");
         assert!(bounded.iter().all(|kernel| kernel.sass.is_some_and(|sass| sass.loops == 0)), "{route}");
         assert!(unbounded[0].sass.is_some_and(|sass| sass.loops > 0), "{route}");

@@ -6,7 +6,7 @@
 use super::MARK_CONVERGENT;
 use crate::Error;
 use crate::args::OptLevel;
-use crate::pipeline::{Link, Pass, Skip, Verify};
+use crate::pipeline::{Link, OPTIMIZE, Pass, Skip, Verify};
 use hint_record::Route;
 
 pub const PASS: Pass = Pass {
@@ -16,7 +16,7 @@ pub const PASS: Pass = Pass {
     wanted: |link| link.args.route == Route::Llc || link.args.optimize != OptLevel::None,
     skip: Skip::Allowed,
     verify: Verify::Always,
-    ..Pass::new("optimize", optimize)
+    ..Pass::new(OPTIMIZE, optimize)
 };
 
 fn optimize(link: &mut Link<'_>) -> Result<(), Error> {

@@ -3,7 +3,6 @@
 use crate::args::{Args, OptLevel};
 use crate::inputs::Object;
 use crate::nvvm;
-use crate::passes::{EXPLAIN, OPTIMIZE};
 use crate::report::BeforeOptimization;
 use crate::session::Session;
 use crate::target::{Gpu, Unrolling};
@@ -11,6 +10,11 @@ use crate::why::Reasons;
 use hint_record::{LinkReport, Route};
 use inkwell::module::Module;
 use nounroll_metadata::SurvivingLoop;
+
+/// The pass that optimizes. What comes after it asks whether it is skipped.
+pub const OPTIMIZE: &str = "optimize";
+/// The pass that finds out why hints were not honoured.
+pub const EXPLAIN: &str = "explain";
 
 /// A link in work: what it was asked for, the module, and what has been found out on the way.
 pub struct Link<'s> {
@@ -78,12 +82,12 @@ impl<'s> Link<'s> {
 
     /// Does LLVM's optimizer do anything to the module?
     pub fn is_optimized(&self) -> bool {
-        self.args.optimize != OptLevel::None && !self.skips(OPTIMIZE.name)
+        self.args.optimize != OptLevel::None && !self.skips(OPTIMIZE)
     }
 
     /// Will anybody ask why a hint was not honoured?
     pub fn explains(&self) -> bool {
-        self.is_optimized() && !self.skips(EXPLAIN.name)
+        self.is_optimized() && !self.skips(EXPLAIN)
     }
 
     /// Which loops LLVM's optimizer unrolls: others than hinted ones are left to libNVVM where that comes next.

@@ -1,4 +1,4 @@
-//! A link is a list of named passes over one module ([`lists`]).
+//! A link is a list of named passes over one module ([`crate::passes::list`]).
 //!
 //! A pass says what it does, where it belongs and whether a link can do without it, and has one [`run`](Pass::run) on the
 //! [`Link`]. All else is done here, after each pass and alike for all:
@@ -12,10 +12,9 @@
 
 mod keep;
 mod link;
-mod lists;
 mod pass;
 
-pub use link::Link;
+pub use link::{EXPLAIN, Link, OPTIMIZE};
 pub use pass::{Pass, Skip, Verify};
 
 use crate::family::Family;
@@ -33,8 +32,7 @@ pub struct Pipeline<'a> {
 
 impl<'a> Pipeline<'a> {
     /// The passes for a maker's GPUs, as the command line asks.
-    pub fn new(args: &'a Args, family: Family) -> Result<Pipeline<'a>, Error> {
-        let passes = lists::list(family, args.route);
+    pub fn new(passes: &'a [Pass], args: &'a Args, family: Family) -> Result<Pipeline<'a>, Error> {
         debug_assert!(passes.iter().enumerate().all(|(at, pass)| pass.fits(family, args.route, &passes[..at])));
         Pipeline::with(passes, args)
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::passes::list;
 use crate::session::Session;
 use crate::target::Gpu;
 use hint_record::Route;
@@ -12,7 +13,7 @@ const LISTS: [(Family, Route); 3] =
     [(Family::Nvptx, Route::Llc), (Family::Nvptx, Route::Nvvm), (Family::Amdgcn, Route::Llc)];
 
 fn names(family: Family, route: Route) -> Vec<&'static str> {
-    lists::list(family, route).iter().map(|pass| pass.name).collect()
+    list(family, route).iter().map(|pass| pass.name).collect()
 }
 
 #[test]
@@ -31,10 +32,10 @@ fn passes_run_in_this_order() {
 #[test]
 fn every_pass_has_what_it_needs_and_a_name_of_its_own() {
     for (family, route) in LISTS {
-        let list = lists::list(family, route);
-        for (at, pass) in list.iter().enumerate() {
-            assert!(pass.fits(family, route, &list[..at]), "{}", pass.name);
-            assert!(!pass.does.is_empty() && list[..at].iter().all(|other| other.name != pass.name), "{}", pass.name);
+        let passes = list(family, route);
+        for (at, pass) in passes.iter().enumerate() {
+            assert!(pass.fits(family, route, &passes[..at]), "{}", pass.name);
+            assert!(!pass.does.is_empty() && passes[..at].iter().all(|other| other.name != pass.name), "{}", pass.name);
             let file = StageFile { number: at + 1, pass: pass.name.to_owned() };
             assert_eq!(StageFile::parse(&file.name()), Some(file));
         }
@@ -53,7 +54,7 @@ fn the_stages_that_others_read_are_those_before_and_after_optimization() {
 
 #[test]
 fn the_documentation_has_every_pass_in_its_lists() {
-    let table: Vec<Vec<&str>> = include_str!("lists.rs")
+    let table: Vec<Vec<&str>> = include_str!("../passes/lists.rs")
         .lines()
         .filter_map(|line| line.strip_prefix("//! | `"))
         .map(|line| line.split('|').map(|cell| cell.trim().trim_matches('`')).collect())

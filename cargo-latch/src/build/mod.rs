@@ -21,6 +21,7 @@ pub mod outputs;
 pub mod spelling;
 mod summaries;
 mod users_wrapper;
+pub(crate) use users_wrapper::configuration_files;
 pub mod wrapper;
 
 use std::borrow::Cow;
@@ -161,7 +162,7 @@ impl Builder {
         let installed = Installed::ensure(args, &wanted, progress)?;
         let tools = &installed.tools;
         options::check_known(&args.archs, &tools.toolchain, &tools.home)?;
-        let workspace = Arc::new(Workspace::at(folder, &tools.toolchain)?);
+        let workspace = Arc::new(Workspace::at(folder, &tools.toolchain, &tools.home)?);
         let jobs = Jobs::new(args.jobs);
         Ok(Builder { installed: Arc::new(installed), workspace, jobs, args: args.clone(), wanted })
     }

@@ -17,7 +17,8 @@ pub fn users_wrapper(folder: &Path) -> Option<OsString> {
     found.filter(|wrapper| !wrapper.is_empty())
 }
 
-fn configuration_files(folder: &Path) -> Vec<PathBuf> {
+/// The files in which cargo would look for its configuration in a folder, the nearest first.
+pub(crate) fn configuration_files(folder: &Path) -> Vec<PathBuf> {
     let own = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let folders = folder.ancestors().map(|folder| folder.join(".cargo")).chain(own);
     folders.flat_map(|folder| [folder.join("config"), folder.join("config.toml")]).collect()

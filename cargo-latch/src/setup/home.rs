@@ -5,7 +5,7 @@
 //! is interrupted leaves only a partial folder, which the next run throws away, and another key is another folder. One lock
 //! file a name makes two runs at once wait for each other.
 //!
-//! Nothing is used that is not as it was made: an artifact is held to its [`manifest`](super::manifest) whenever it is looked for,
+//! Nothing is used that is not as it was made: an artifact is held to its `manifest` whenever it is looked for,
 //! which costs a `stat` a file, and a hash of all of them only after one has another size or time. A damaged one counts as
 //! not there, so that whoever needs it makes it again. One without a manifest is an older Latch's, and gets one then.
 //!

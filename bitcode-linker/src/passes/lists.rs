@@ -29,9 +29,9 @@
 //!
 //! Up to `mark-convergent` they are the same everywhere. Then LLVM optimizes, for the first and only time, and code is made.
 
-use super::Pass;
 use crate::family::Family;
 use crate::passes as p;
+use crate::pipeline::Pass;
 use hint_record::Route;
 
 /// The passes for a maker's GPUs by a route.

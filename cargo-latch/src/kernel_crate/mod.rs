@@ -7,6 +7,8 @@
 //! targets = ["nvptx"]
 //! ```
 
+mod memory;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -15,8 +17,9 @@ use cargo_metadata::{CrateType, Metadata, Package};
 use hint_record::Site;
 
 use crate::build::Arch;
-use crate::setup::Toolchain;
+use crate::setup::{Home, Toolchain};
 use crate::target::Target;
+use memory::Memory;
 
 const DEVICE_LIBRARY: &str = "device-std";
 
@@ -44,15 +47,15 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Asks cargo about the workspace that `folder` is in.
-    pub fn at(folder: &Path, toolchain: &Toolchain) -> Result<Workspace> {
-        let output = toolchain
-            .cargo()
-            .args(["metadata", "--format-version", "1"])
-            .args(Target::ALL.map(Target::triple).iter().flat_map(|triple| ["--filter-platform", triple]))
-            .current_dir(folder)
-            .output()
-            .context("cannot run cargo")?;
+    /// What cargo says of the workspace that `folder` is in: asked, or remembered from when it was asked last.
+    pub fn at(folder: &Path, toolchain: &Toolchain, home: &Home) -> Result<Workspace> {
+        let platforms = Target::ALL.into_iter().flat_map(|target| ["--filter-platform", target.triple()]);
+        let arguments: Vec<&str> = ["metadata", "--format-version", "1"].into_iter().chain(platforms).collect();
+        let memory = Memory::of(home, folder, &format!("{} {arguments:?}", toolchain.version.verbose));
+        if let Some(metadata) = memory.recall() {
+            return Ok(Workspace { metadata });
+        }
+        let output = toolchain.cargo().args(arguments).current_dir(folder).output().context("cannot run cargo")?;
         if !output.status.success() {
             bail!(
                 "cargo cannot read the workspace at {}: {}",
@@ -60,7 +63,9 @@ impl Workspace {
                 String::from_utf8_lossy(&output.stderr).trim()
             );
         }
-        let metadata = serde_json::from_slice(&output.stdout).context("cargo metadata printed something unexpected")?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let metadata = serde_json::from_str(&printed).context("cargo metadata printed something unexpected")?;
+        memory.keep(&printed, &metadata);
         Ok(Workspace { metadata })
     }
 
