@@ -1,4 +1,5 @@
-//! Lets the binary and the tests find the libLLVM that `nounroll-metadata` links, and tells the crate its version and the compiler's.
+//! Lets the binary and the tests find the libLLVM that `nounroll-metadata` links, and tells the crate its version and
+//! the compiler's.
 
 fn main() {
     let folder = std::env::var("DEP_LATCH_LLVM_DIR").expect("nounroll-metadata names LLVM's folder");

@@ -2,11 +2,11 @@
 //!
 //! rustc ships LLVM as a shared library that exports the whole C API, so the bitcode that this compiler writes and the
 //! LLVM that reads it are the same build, and no LLVM package is needed. The library lies in the `lib` folder of the
-//! compiler's sysroot: `libLLVM-22-rust-….so` in rustup's toolchains, `libLLVM.so.22.1` in a distribution's. Which one it is,
-//! the compiler says.
+//! compiler's sysroot: `libLLVM-22-rust-….so` in rustup's toolchains, `libLLVM.so.22.1` in a distribution's. Which one
+//! it is, the compiler says.
 //!
-//! The C API only grows from release to release, so a later LLVM is linked as it is. What it has lost of what is used shows when
-//! linking; then inkwell's feature in the workspace's manifest has to follow, and [`OLDEST`].
+//! The C API only grows from release to release, so a later LLVM is linked as it is. What it has lost of what is used
+//! shows when linking; then inkwell's feature in the workspace's manifest has to follow, and [`OLDEST`].
 //!
 //! Crates with binaries or tests that end up linking this one read `DEP_LATCH_LLVM_DIR` in their build scripts and add
 //! it to their run path.

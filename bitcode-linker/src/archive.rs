@@ -1,16 +1,16 @@
 //! What a link needs of the members of archives.
 //!
-//! The core library's 16 objects hold some 1,300 functions; most kernels need none of them, and one bounds check needs a
-//! few of many objects. So neither whole archives are linked nor whole members, but single definitions:
+//! The core library's 16 objects hold some 1,300 functions; most kernels need none of them, and one bounds check needs
+//! a few of many objects. So neither whole archives are linked nor whole members, but single definitions:
 //!
 //! 1. Every member is opened without its functions' bodies, which shows what it defines.
-//! 2. What is needed is found out on a scratch module: starting from kernels and from the symbols that are asked for, the
-//!    definitions are linked there, which shows what they use in turn, until nothing new comes up.
+//! 2. What is needed is found out on a scratch module: starting from kernels and from the symbols that are asked for,
+//!    the definitions are linked there, which shows what they use in turn, until nothing new comes up.
 //! 3. Each member is opened again, and what is needed of it is linked into the module proper, at once.
 //!
 //! A definition is left out by making it `linkonce_odr`, which a linker moves only where something in the same object
-//! uses it. The scratch module may hold copies of a member's private parts, since a member can be linked there more than
-//! once; that is why it is thrown away.
+//! uses it. The scratch module may hold copies of a member's private parts, since a member can be linked there more
+//! than once; that is why it is thrown away.
 
 use crate::Error;
 use crate::inputs::Object;

@@ -2,8 +2,8 @@
 //!
 //! rustc passes object files and rlibs in link order, `--export-symbol` for every public symbol of a cdylib, `-L` for
 //! libraries (which bitcode has none of), `--target`, `--target-cpu`, `--target-feature`, `-O…`, `--debug`, `--lto` and
-//! `-o`. Long command lines arrive as `@file`. Our own options come through `-Clink-arg`. For AMD's target, which rustc links
-//! in another way, `cargo latch` calls the linker itself, with the same options.
+//! `-o`. Long command lines arrive as `@file`. Our own options come through `-Clink-arg`. For AMD's target, which rustc
+//! links in another way, `cargo latch` calls the linker itself, with the same options.
 
 use crate::Error;
 use clap::Parser;

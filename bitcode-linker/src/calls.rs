@@ -1,7 +1,8 @@
 //! What a kernel can call.
 //!
 //! Direct calls are edges. A function whose address is taken, by an instruction or by a constant such as a table of
-//! methods, can be called from everywhere, so where one is, every kernel that calls through a pointer reaches all of them.
+//! methods, can be called from everywhere, so where one is, every kernel that calls through a pointer reaches all of
+//! them.
 
 use inkwell::llvm_sys::core::{
     LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperandUse, LLVMGetUser, LLVMIsACallInst,

@@ -1,9 +1,9 @@
 //! From file names to bitcode: plain objects, and the members of rlibs.
 //!
 //! An rlib is an `ar` archive; besides objects it holds the crate's metadata, which is not even read (40 of the core
-//! library's 41 MB). Everything else must be bitcode of the LLVM that is linked here, or an ELF object with its bitcode in
-//! a section of its own: rustc writes machine code for `#![no_builtins]` crates (the compiler's own builtins) where an
-//! object can be that, as on AMD's target.
+//! library's 41 MB). Everything else must be bitcode of the LLVM that is linked here, or an ELF object with its bitcode
+//! in a section of its own: rustc writes machine code for `#![no_builtins]` crates (the compiler's own builtins) where
+//! an object can be that, as on AMD's target.
 
 use crate::{Error, identification};
 use object::read::ReadCache;

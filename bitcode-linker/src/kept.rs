@@ -1,7 +1,8 @@
 //! What earlier links made, found again by all that a link depends on ([`result_cache`]).
 //!
-//! A link is a function of its bitcode, its options, this program and the LLVM in it. The last two are what `--identity` names, so
-//! without it nothing is kept; nor where the passes themselves are to be seen, verified or timed, so that they have to run.
+//! A link is a function of its bitcode, its options, this program and the LLVM in it. The last two are what
+//! `--identity` names, so without it nothing is kept; nor where the passes themselves are to be seen, verified or
+//! timed, so that they have to run.
 
 use crate::inputs::Object;
 use crate::{Args, Made};

@@ -7,11 +7,11 @@
 //!
 //! Device crates are compiled without any LLVM pass, because a second run of the optimizer would unroll again what the
 //! first has left. Here they become one module, hints are resolved on it (by `nounroll-metadata`), and LLVM's optimizer
-//! runs for the first and only time. What hints ask for, it does on both routes; what else there is to unroll is left to libNVVM
-//! where that comes next ([`nvvm`]).
+//! runs for the first and only time. What hints ask for, it does on both routes; what else there is to unroll is left
+//! to libNVVM where that comes next ([`nvvm`]).
 //!
-//! A link is a list of named passes ([`pipeline`] has the list of every maker and route, [`passes`] the passes). After each,
-//! the module is verified, written to a file and timed, as far as it is wanted, and optional ones can be skipped.
+//! A link is a list of named passes ([`pipeline`] has the list of every maker and route, [`passes`] the passes). After
+//! each, the module is verified, written to a file and timed, as far as it is wanted, and optional ones can be skipped.
 
 mod archive;
 mod args;

@@ -1,7 +1,8 @@
 //! Every instruction of a module gets a line number of its own.
 //!
-//! Line numbers are what optimizers carry along, LLVM's to its remarks and libNVVM's to its PTX, and they do not change what is
-//! done. So the numbers tell of which instruction something was made or said, and [`Numbers`] of which loop that was a part.
+//! Line numbers are what optimizers carry along, LLVM's to its remarks and libNVVM's to its PTX, and they do not change
+//! what is done. So the numbers tell of which instruction something was made or said, and [`Numbers`] of which loop
+//! that was a part.
 //!
 //! Loops that LLVM has made of one ([`nounroll_metadata::whole`]) count as one.
 
@@ -50,8 +51,8 @@ impl Numbers {
     }
 }
 
-/// Numbers the instructions of a module whose hints are resolved. The debug information that it had is lost, and blocks without
-/// name get one.
+/// Numbers the instructions of a module whose hints are resolved. The debug information that it had is lost, and blocks
+/// without name get one.
 pub fn number(module: &Module<'_>) -> Numbers {
     module.strip_debug_info();
     let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());

@@ -1,5 +1,5 @@
-//! The `.pragma "nounroll"` directives of a PTX text: what must be so for ptxas to follow them, and which function holds how
-//! many.
+//! The `.pragma "nounroll"` directives of a PTX text: what must be so for ptxas to follow them, and which function
+//! holds how many.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ const PRAGMA: &str = ".pragma \"nounroll\"";
 
 /// Takes labels from between a pragma and the code: they go before the label that the pragma follows.
 ///
-/// With debug information LLVM prints such labels, for the ends of scopes. ptxas forgets a pragma when one comes between it
-/// and the code, and also when one comes between the loop's label and it; then a loop would be unrolled for no other reason
-/// than that its lines are known.
+/// With debug information LLVM prints such labels, for the ends of scopes. ptxas forgets a pragma when one comes
+/// between it and the code, and also when one comes between the loop's label and it; then a loop would be unrolled for
+/// no other reason than that its lines are known.
 pub fn settle_pragmas(ptx: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     // Where the labels before the last pragma begin, as long as nothing but labels has followed it.
@@ -37,8 +37,8 @@ fn is_label(line: &str) -> bool {
 
 /// Turns a conditional jump over an unconditional one round, so that the second jump is the conditional one.
 ///
-/// libNVVM ends loops in `@%p bra OUT; bra.uni LOOP; OUT:`, and ptxas does not follow the pragma of such a loop. It does where
-/// the same is written `@!%p bra LOOP; OUT:`.
+/// libNVVM ends loops in `@%p bra OUT; bra.uni LOOP; OUT:`, and ptxas does not follow the pragma of such a loop. It
+/// does where the same is written `@!%p bra LOOP; OUT:`.
 pub fn settle_jumps(ptx: &str) -> String {
     let lines: Vec<&str> = ptx.split_inclusive('\n').collect();
     let mut settled = String::with_capacity(ptx.len());

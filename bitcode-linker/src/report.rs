@@ -52,8 +52,8 @@ impl BeforeOptimization {
         self.hints.iter().any(is_open)
     }
 
-    /// Adds what optimization has left, and judges every hint. `in_ptx` are the same loops as far as the PTX shows them, known by
-    /// their labels.
+    /// Adds what optimization has left, and judges every hint. `in_ptx` are the same loops as far as the PTX shows
+    /// them, known by their labels.
     pub fn finish(
         mut self,
         optimized: &Module<'_>,

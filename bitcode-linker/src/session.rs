@@ -5,8 +5,8 @@
 //! last moment, and every stage asks it for errors, also where LLVM's call came back as a success: code generation, for
 //! one, goes on after an error and returns text.
 //!
-//! LLVM also says why it did not unroll a loop, if it is asked before anything else: by an option of its command line, which it
-//! has only one of. Nobody hears it but who [listens](Session::listen).
+//! LLVM also says why it did not unroll a loop, if it is asked before anything else: by an option of its command line,
+//! which it has only one of. Nobody hears it but who [listens](Session::listen).
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
@@ -120,15 +120,15 @@ pub fn globals<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = GlobalValue<
     module.get_functions().map(|function| function.as_global_value()).chain(module.get_globals()).chain(aliases)
 }
 
-/// Makes LLVM say why it does not unroll a loop as a hint asks, and lets it unroll a hinted loop of which only the most turns are
-/// known, such as one with a `break`: by default it does so up to 8.
+/// Makes LLVM say why it does not unroll a loop as a hint asks, and lets it unroll a hinted loop of which only the most
+/// turns are known, such as one with a `break`: by default it does so up to 8.
 fn set_options() {
     static ASKED: Once = Once::new();
     ASKED.call_once(|| {
         let options = [c"latch-link", c"-pass-remarks-missed=loop-unroll", MOST_TURNS];
         let line = options.map(CStr::as_ptr);
-        // SAFETY: the array holds as many strings as it says, all of which live for ever. LLVM's options are one for the
-        // whole process; no session is there yet, so nothing of ours runs in LLVM.
+        // SAFETY: the array holds as many strings as it says, all of which live for ever. LLVM's options are one for
+        // the whole process; no session is there yet, so nothing of ours runs in LLVM.
         unsafe { LLVMParseCommandLineOptions(line.len() as i32, line.as_ptr(), ptr::null()) }
     });
 }
@@ -138,8 +138,8 @@ const MOST_TURNS: &CStr = c"-unroll-max-upperbound=1024";
 
 /// LLVM calls this for everything that it reports in the context of a session.
 extern "C" fn take_down(info: LLVMDiagnosticInfoRef, heard: *mut c_void) {
-    // SAFETY: LLVM hands over a live report. The other pointer is the one that the handler was installed with, which is the
-    // session's and outlives the context.
+    // SAFETY: LLVM hands over a live report. The other pointer is the one that the handler was installed with, which is
+    // the session's and outlives the context.
     let (severity, heard) = unsafe { (LLVMGetDiagInfoSeverity(info), &*heard.cast::<RefCell<Heard>>()) };
     let is_trouble = matches!(severity, LLVMDiagnosticSeverity::LLVMDSError | LLVMDiagnosticSeverity::LLVMDSWarning);
     // Remarks on every loop are no trouble.

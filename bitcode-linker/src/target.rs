@@ -15,8 +15,8 @@ use inkwell::targets::{CodeModel, FileType, RelocMode, TargetMachine, TargetTrip
 const OLDEST_PTX: &str = "3.2";
 const OLDEST_GPUS: [&str; 4] = ["sm_20", "sm_21", "sm_30", "sm_35"];
 
-/// The version of PTX that has minima and maxima of three numbers, for GPUs from this one on. For some of them LLVM takes
-/// an older one unless told otherwise. Needs ptxas 12.9.
+/// The version of PTX that has minima and maxima of three numbers, for GPUs from this one on. For some of them LLVM
+/// takes an older one unless told otherwise. Needs ptxas 12.9.
 const THREE_INPUTS: (u32, &str, &str) = (100, "8.8", "+ptx88");
 
 /// Which loops LLVM unrolls.
@@ -71,9 +71,9 @@ impl Gpu {
         gpu(&features(args, &default_ptx))
     }
 
-    /// LLVM itself only warns of a GPU that it does not know, and goes on with its oldest one. What it makes of an empty
-    /// module shows it: NVIDIA's unknown ones get the first version of PTX, under their own name, which but for them only
-    /// the oldest get; AMD's get no name. The result is the version of PTX; empty for AMD.
+    /// LLVM itself only warns of a GPU that it does not know, and goes on with its oldest one. What it makes of an
+    /// empty module shows it: NVIDIA's unknown ones get the first version of PTX, under their own name, which but for
+    /// them only the oldest get; AMD's get no name. The result is the version of PTX; empty for AMD.
     fn check_cpu(&self) -> Result<String, Error> {
         let session = Session::new();
         let empty = session.context().create_module("empty");
@@ -114,8 +114,8 @@ impl Gpu {
         check(&layout.as_str().to_string_lossy(), &own_layout.as_str().to_string_lossy())
     }
 
-    /// Makes every function follow this GPU. Objects carry the GPU that they were compiled for (the core library another
-    /// than the kernels), and LLVM would go by that.
+    /// Makes every function follow this GPU. Objects carry the GPU that they were compiled for (the core library
+    /// another than the kernels), and LLVM would go by that.
     pub fn adopt(&self, module: &Module<'_>) {
         for function in module.get_functions() {
             for attribute in ["target-cpu", "target-features"] {
@@ -129,8 +129,8 @@ impl Gpu {
         self.run(session, module, "globaldce")
     }
 
-    /// The one time that the module is optimized, with all that LLVM finds worth doing, or with none of what one optimizer
-    /// should not do before another: a loop without hint is not unrolled, and nothing is made a vector.
+    /// The one time that the module is optimized, with all that LLVM finds worth doing, or with none of what one
+    /// optimizer should not do before another: a loop without hint is not unrolled, and nothing is made a vector.
     pub fn optimize(&self, session: &Session, module: &Module<'_>, unrolling: Unrolling) -> Result<(), Error> {
         let options = PassBuilderOptions::create();
         if unrolling == Unrolling::Hinted {
@@ -182,8 +182,8 @@ impl Gpu {
     }
 }
 
-/// The features asked for, and a newer version of PTX where the GPU has instructions that `default` lacks and none was asked
-/// for.
+/// The features asked for, and a newer version of PTX where the GPU has instructions that `default` lacks and none was
+/// asked for.
 fn features(args: &Args, default: &str) -> String {
     let (first_gpu, version, feature) = THREE_INPUTS;
     let number = args.target_cpu.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse::<u32>();

@@ -1,7 +1,7 @@
 //! How long every pass of a link took.
 //!
-//! The pipeline runs each [`Step`] of a pass in a span of `tracing`. [`Timings`] is a layer that adds up what these took, and is
-//! shown as a table; without it they cost next to nothing.
+//! The pipeline runs each [`Step`] of a pass in a span of `tracing`. [`Timings`] is a layer that adds up what these
+//! took, and is shown as a table; without it they cost next to nothing.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

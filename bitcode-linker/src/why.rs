@@ -1,16 +1,17 @@
 //! Why LLVM left a loop that a hint wants unrolled, and what became of one that should have stayed.
 //!
-//! 1. LLVM's optimizer says why it does not unroll in remarks, which name a place in the source, and nothing else by which a loop
-//!    could be known.
+//! 1. LLVM's optimizer says why it does not unroll in remarks, which name a place in the source, and nothing else by
+//!    which a loop could be known.
 //! 2. It can make one loop of two: where an inner loop starts with nothing before it in the outer one's turn, as in
-//!    `while a { loop { …; if b { break } } }`, the condition of either may send it back to the same place. The loop then has
-//!    the ID of one of them, and it may be the one without hint. It is known by its jumps back, of which one is the inner loop's.
+//!    `while a { loop { …; if b { break } } }`, the condition of either may send it back to the same place. The loop
+//!    then has the ID of one of them, and it may be the one without hint. It is known by its jumps back, of which one
+//!    is the inner loop's.
 //!
 //! For both, this optimizes the module once more, with its instructions numbered as if the numbers were lines
 //! ([`crate::numbers`]). It is done for the message alone, and only where there is something to explain.
 //!
-//! When it is wrong: LLVM may say nothing; then no reason is known. A loop that was inlined at several places has the reason
-//! that was given first.
+//! When it is wrong: LLVM may say nothing; then no reason is known. A loop that was inlined at several places has the
+//! reason that was given first.
 
 use crate::Error;
 use crate::numbers::{self, Numbers};
@@ -30,7 +31,8 @@ pub enum Left {
     RunTime,
     /// There would be more instructions than LLVM is ready to make.
     TooLarge,
-    /// A convergent call allows no loop for the remainder, so that there are as many copies as divide the number of turns.
+    /// A convergent call allows no loop for the remainder, so that there are as many copies as divide the number of
+    /// turns.
     Convergent {
         /// How many; 1 for a loop that was left as it is.
         copies: u64,

@@ -1,5 +1,5 @@
-//! The promise: for AMD's GPUs the same hints are resolved on the same way, shared memory and scopes are the GPU's own, and
-//! assembly comes out, with an object beside it on demand.
+//! The promise: for AMD's GPUs the same hints are resolved on the same way, shared memory and scopes are the GPU's own,
+//! and assembly comes out, with an object beside it on demand.
 
 mod common;
 
@@ -24,7 +24,8 @@ fn machine(cpu: &str) -> TargetMachine {
     target.create_target_machine(&triple, cpu, "", level, relocation, model).expect("LLVM has the GPU")
 }
 
-/// Functions for NVIDIA's target as rustc would write them for AMD's: its kernels, and constants in their address space.
+/// Functions for NVIDIA's target as rustc would write them for AMD's: its kernels, and constants in their address
+/// space.
 fn for_amd(functions: &str) -> String {
     let layout = machine("gfx1100").get_target_data().get_data_layout();
     let layout = layout.as_str().to_string_lossy();

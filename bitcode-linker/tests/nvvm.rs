@@ -1,5 +1,5 @@
-//! The promise: without a libNVVM that can be used, its route ends in one clear error. What it makes of kernels is tested with
-//! the whole system, which knows where libNVVM is.
+//! The promise: without a libNVVM that can be used, its route ends in one clear error. What it makes of kernels is
+//! tested with the whole system, which knows where libNVVM is.
 
 mod common;
 

@@ -52,7 +52,7 @@ fn a_pass_that_is_needed_cannot_be_skipped() {
 fn an_unknown_pass_gives_the_list() {
     let message = Scene::with(KERNEL).refused(&["--skip-pass", "optimise"]);
     assert!(message.starts_with("this link has no pass `optimise` to skip; it has merge, internalize, "), "{message}");
-    assert!(message.ends_with(", print, report"), "{message}");
+    assert!(message.ends_with(", print, find-printed-loops, report"), "{message}");
     let message = Scene::with(KERNEL).refused(&["--skip-pass", "adapt-for-libnvvm"]);
     assert!(message.starts_with("this link has no pass `adapt-for-libnvvm`"), "another route's: {message}");
 }
@@ -66,7 +66,11 @@ fn every_pass_that_runs_is_timed() {
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["pass,", "milliseconds", "run", "keep", "verify"]);
     let passes: Vec<&str> = rows[1..].iter().map(|row| row[0]).collect();
-    assert!(passes.starts_with(&["merge", "internalize"]) && passes.ends_with(&["print", "report", "all"]), "{table}");
+    assert!(
+        passes.starts_with(&["merge", "internalize"])
+            && passes.ends_with(&["print", "find-printed-loops", "report", "all"]),
+        "{table}"
+    );
     assert!(!passes.contains(&"explain") && !passes.contains(&"contract"), "{table}");
     let optimize = rows.iter().find(|row| row[0] == "optimize").unwrap();
     assert!(optimize.len() == 3 && optimize[1].parse::<f64>().is_ok_and(|time| time > 0.0), "{table}");

@@ -263,7 +263,8 @@ fn a_loop_of_so_many_copies_is_one_whatever_the_trip_count_leaves_over() {
     }
 }
 
-/// `while a { loop { …; if b { break } } }`: the inner loop of site 20 is to stay, and the outer one of site 10 if `outer`.
+/// `while a { loop { …; if b { break } } }`: the inner loop of site 20 is to stay, and the outer one of site 10 if
+/// `outer`.
 fn loop_in_while(outer: bool) -> LinkReport {
     let (enter, body) = if outer {
         ("call void @__latch_loop_enter(ptr @site, i64 28)", "call void @__latch_loop_body(ptr @site, i64 28, i64 1)")

@@ -6,8 +6,8 @@ use common::{Scene, any_bitcode};
 
 const CASES: usize = 5;
 
-/// A kernel that writes to one of `CASES` arrays, chosen as a `match` chooses: a pointer, a pointer into an array, and another
-/// constant of each.
+/// A kernel that writes to one of `CASES` arrays, chosen as a `match` chooses: a pointer, a pointer into an array, and
+/// another constant of each.
 fn chosen(convention: &str, target: &str) -> Vec<u8> {
     let array = |at: usize| {
         format!(

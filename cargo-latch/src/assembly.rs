@@ -82,8 +82,8 @@ impl Assembler {
         Ok(witness)
     }
 
-    /// What this program finds in the machine code of a PTX text, found again where it has looked before. `step` names what is
-    /// looked for.
+    /// What this program finds in the machine code of a PTX text, found again where it has looked before. `step` names
+    /// what is looked for.
     pub fn found<T: Serialize + for<'a> Deserialize<'a>>(
         &self,
         step: &str,

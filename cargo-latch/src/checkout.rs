@@ -1,5 +1,5 @@
-//! The checkout of Latch that this command was built from: what `demo` and `test` work on, and where the plugin's sources
-//! are.
+//! The checkout of Latch that this command was built from: what `demo` and `test` work on, and where the plugin's
+//! sources are.
 
 use std::path::{Path, PathBuf};
 

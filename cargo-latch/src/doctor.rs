@@ -1,8 +1,8 @@
 //! What is here, what is missing, and how to get it.
 //!
 //! Looks only: nothing is made, fetched or built, not even what was found out is kept ([`Home::looking`]). What the
-//! first use makes by itself counts as no obstacle ([`State::Later`]), so on a machine that can set itself up a build can be
-//! done. Only what a build to PTX cannot do without is `needed`.
+//! first use makes by itself counts as no obstacle ([`State::Later`]), so on a machine that can set itself up a build
+//! can be done. Only what a build to PTX cannot do without is `needed`.
 
 use std::fmt::Display;
 use std::fs;

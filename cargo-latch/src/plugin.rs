@@ -1,14 +1,15 @@
 //! The compiler plugin, built for the very compiler that will load it.
 //!
-//! A codegen backend links against one build of rustc and breaks with any other, so it cannot be shipped and must never be
-//! taken for another's. It is built here, in seconds, and kept in the home as `plugin-<key>/librustc_codegen_latch-<key>.so`.
-//! The key is a hash of its sources, of the way it is built, and of the compiler: version, and size and time of the driver
-//! library. After a change of any of them the name is another and the plugin is built again. The old one may be another
-//! checkout's, in use this moment, so it stays for a month.
+//! A codegen backend links against one build of rustc and breaks with any other, so it cannot be shipped and must never
+//! be taken for another's. It is built here, in seconds, and kept in the home as
+//! `plugin-<key>/librustc_codegen_latch-<key>.so`. The key is a hash of its sources, of the way it is built, and of the
+//! compiler: version, and size and time of the driver library. After a change of any of them the name is another and
+//! the plugin is built again. The old one may be another checkout's, in use this moment, so it stays for a month.
 //!
 //! A file that was cut short or edited since is found by the home, and built again too.
 //!
-//! Wrong where the workspace's manifest gives `codegen-pass` or `hint-record` another edition: that is not part of the key.
+//! Wrong where the workspace's manifest gives `codegen-pass` or `hint-record` another edition: that is not part of the
+//! key.
 
 use std::fs;
 use std::io;

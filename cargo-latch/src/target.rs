@@ -1,7 +1,8 @@
 //! Whose GPUs kernels are built for.
 //!
-//! The two targets go separate ways from the compiler on: rustc calls our linker for NVIDIA's, whose objects are bitcode by
-//! nature, and ours is called by [`crate::build`] for AMD's, which rustc would link only after an optimization of its own.
+//! The two targets go separate ways from the compiler on: rustc calls our linker for NVIDIA's, whose objects are
+//! bitcode by nature, and ours is called by [`crate::build`] for AMD's, which rustc would link only after an
+//! optimization of its own.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
-//! The promise: a plugin for another compiler, or from other source, is never loaded, and one that is there costs nothing.
+//! The promise: a plugin for another compiler, or from other source, is never loaded, and one that is there costs
+//! nothing.
 //!
-//! The toolchain is made up, so that these tests say when and with what the plugin is built. That the real one builds and
-//! loads is seen by the plugin's own tests and by every test in MIR mode.
+//! The toolchain is made up, so that these tests say when and with what the plugin is built. That the real one builds
+//! and loads is seen by the plugin's own tests and by every test in MIR mode.
 
 #[allow(dead_code, reason = "made for the tests of the set-up")]
 #[path = "setup/fakes.rs"]

@@ -14,9 +14,9 @@
 //! Where hints of several sites claim one loop, the site with the lowest number has it. Hosts number sites by
 //! [`number_sites`], so that all of them agree on the winner, in whatever order they met the markers.
 //!
-//! Resolving twice gives the same answer, also after a copy of the body marker has been put into the latch: the latch has
-//! the same innermost loop, and the same dominating enter marker unless a site nests in itself. There an inner enter marker
-//! can dominate the latch and be nearer, so a host puts no copy there.
+//! Resolving twice gives the same answer, also after a copy of the body marker has been put into the latch: the latch
+//! has the same innermost loop, and the same dominating enter marker unless a site nests in itself. There an inner
+//! enter marker can dominate the latch and be nearer, so a host puts no copy there.
 
 use crate::{Block, Dominators, Flow, IrreducibleCycles, LoopForest, LoopId};
 use hint_record::{NoLoop, Site};

@@ -1,7 +1,7 @@
 //! `strided_reduce` beside the loop that one would write by hand, on the host.
 //!
-//! Values are read from behind a reference that the compiler knows nothing of. An array handed over by value would be copied
-//! first, in whatever way suits what comes after.
+//! Values are read from behind a reference that the compiler knows nothing of. An array handed over by value would be
+//! copied first, in whatever way suits what comes after.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use device_std::reduce::StridedReduce;

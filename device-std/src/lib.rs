@@ -1,9 +1,10 @@
 //! What GPU kernels import.
 //!
-//! - [`kernel`] and [`device`] make kernels and the functions they call, and carry loop hints; [`unroll!`] writes loops out.
+//! - [`kernel`] and [`device`] make kernels and the functions they call, and carry loop hints; [`unroll!`] writes loops
+//!   out.
 //! - [`thread`], [`block`] and [`subgroup`] say where a thread stands, and let threads exchange values and wait.
-//! - [`memory`], [`shared`](mod@shared) and [`atomic`] are the parameters of kernels, the memory of a block, and operations
-//!   of many threads on one place.
+//! - [`memory`], [`shared`](mod@shared) and [`atomic`] are the parameters of kernels, the memory of a block, and
+//!   operations of many threads on one place.
 //! - [`reduce`](mod@reduce) adds up what one thread holds.
 //! - [`math`] has elementary functions and 16-bit formats, [`matrix`] the products of tensor cores.
 //! - `host` runs the same kernels on the CPU.
@@ -48,6 +49,7 @@ pub mod block;
 mod counted;
 #[cfg(on_host)]
 pub mod host;
+mod limits;
 pub mod marker;
 pub mod math;
 #[cfg(not(target_arch = "amdgpu"))]
@@ -58,6 +60,8 @@ mod panic;
 mod plain;
 pub mod reduce;
 pub mod shared;
+#[cfg(on_host)]
+mod stand_in;
 pub mod subgroup;
 pub mod thread;
 pub mod vector;

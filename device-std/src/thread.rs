@@ -1,7 +1,7 @@
 //! Where the running thread stands in its block and grid.
 //!
-//! A launch runs a grid of `grid_dim` blocks, each of `block_dim` threads, in up to three dimensions. Indices count from
-//! 0 and are below their dimension. On a host the position is what [`host::at`] set for the calling OS thread: the
+//! A launch runs a grid of `grid_dim` blocks, each of `block_dim` threads, in up to three dimensions. Indices count
+//! from 0 and are below their dimension. On a host the position is what [`host::at`] set for the calling OS thread: the
 //! only thread of the only block where nothing did.
 
 macro_rules! position {
@@ -39,6 +39,19 @@ position! {
     grid_dim_y = 1 of grid_dim;
     /// The blocks of the grid, third dimension.
     grid_dim_z = 2 of grid_dim;
+}
+
+/// The thread's index in its block, all dimensions in one, the first fastest: [`crate::block::thread_index`].
+#[inline(always)]
+pub(crate) fn index_in_block() -> u32 {
+    let row = thread_idx_z().wrapping_mul(block_dim_y()).wrapping_add(thread_idx_y());
+    row.wrapping_mul(block_dim_x()).wrapping_add(thread_idx_x())
+}
+
+/// The threads of the block, all dimensions together: [`crate::block::threads`].
+#[inline(always)]
+pub(crate) fn threads_of_block() -> u32 {
+    block_dim_x().wrapping_mul(block_dim_y()).wrapping_mul(block_dim_z())
 }
 
 /// The thread's index in the whole grid, first dimension: `block_idx_x * block_dim_x + thread_idx_x`.
@@ -130,7 +143,8 @@ mod imp {
         // SAFETY: the packet holds three u32 grid sizes from byte 12, is aligned to 64 bytes and outlives the launch.
         let threads = unsafe { *sizes.add(3 + AXIS) };
         let block = block_dim::<AXIS>();
-        // SAFETY: a block has at least one thread in each dimension. Checked, the division would bring a panic to kernels.
+        // SAFETY: a block has at least one thread in each dimension. Checked, the division would bring a panic to
+        // kernels.
         unsafe { core::intrinsics::unchecked_div(threads.wrapping_add(block).wrapping_sub(1), block) }
     }
 }

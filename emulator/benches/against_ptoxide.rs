@@ -1,5 +1,5 @@
-//! One core of the emulator against ptoxide, which has one, on kernels that both run: with every check and counting, with
-//! every check, and with none. The sources are in `bench.cu`; `bench.ptx` is what nvcc 13.5 makes of them.
+//! One core of the emulator against ptoxide, which has one, on kernels that both run: with every check and counting,
+//! with every check, and with none. The sources are in `bench.cu`; `bench.ptx` is what nvcc 13.5 makes of them.
 
 // What criterion's macros make has no documentation.
 #![allow(missing_docs)]

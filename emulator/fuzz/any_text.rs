@@ -1,9 +1,10 @@
-//! What must hold of any text: it loads or gives an error, and what loads runs to an end. The fuzz target feeds it what it finds,
-//! the tests feed it texts that they garble.
+//! What must hold of any text: it loads or gives an error, and what loads runs to an end. The fuzz target feeds it what
+//! it finds, the tests feed it texts that they garble.
 
 use emulator::{Arg, Buffer, Config, Device, Module, Shape};
 
-/// Loads the text and runs each of its kernels with small limits. That it comes back matters; it says whether the text loaded.
+/// Loads the text and runs each of its kernels with small limits. That it comes back matters; it says whether the text
+/// loaded.
 pub fn any_text(text: &str) -> bool {
     let Ok(module) = Module::load(text) else { return false };
     let names: Vec<String> = module.kernels().map(str::to_owned).collect();

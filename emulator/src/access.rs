@@ -423,7 +423,8 @@ fn distinct(mask: u32, off: &L64, bytes: u32) -> u64 {
     if in_line == 0 && mask == !0 {
         return (off[LANES - 1] >> 5) - (off[0] >> 5) + 1;
     }
-    // Offsets have 36 bits, so a sector's number has 31. Lanes that are off hold the first lane's offset and add nothing.
+    // Offsets have 36 bits, so a sector's number has 31. Lanes that are off hold the first lane's offset and add
+    // nothing.
     let mut sector = [0i32; LANES];
     for l in 0..LANES {
         sector[l] = (off[l] >> 5) as i32;

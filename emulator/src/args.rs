@@ -139,8 +139,8 @@ pub(crate) fn pack(f: &Func, args: &[Arg], device: u64) -> Result<Vec<u8>, Launc
     Ok(out)
 }
 
-/// A parameter of type `.b…` takes any scalar of its size; `.u…`, `.s…` and `.f…` take their kind; a pointer is 64 bits wide, and
-/// where PTX says `.ptr`, only a pointer will do.
+/// A parameter of type `.b…` takes any scalar of its size; `.u…`, `.s…` and `.f…` take their kind; a pointer is 64 bits
+/// wide, and where PTX says `.ptr`, only a pointer will do.
 fn fits(p: &Param, a: &Arg) -> bool {
     if a.bytes.len() != p.bytes as usize {
         return false;

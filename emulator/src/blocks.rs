@@ -3,8 +3,8 @@
 use crate::program::{Flow, Inst, NONE, Program};
 use crate::table::{Class, Taint};
 
-/// Appends `code` to the program, blocks in order, targets resolved. `labels` maps labels to places in `code`, `lists` are
-/// labels of `brx.idx`.
+/// Appends `code` to the program, blocks in order, targets resolved. `labels` maps labels to places in `code`, `lists`
+/// are labels of `brx.idx`.
 pub(crate) fn place(prog: &mut Program, code: Vec<Inst>, labels: &[Option<u32>], lists: &[u32]) {
     let n = code.len();
     let at = |label: u32| labels[label as usize].unwrap_or(n as u32 - 1);

@@ -1,9 +1,9 @@
 //! What a launch cost: warp instructions by class and source line, memory traffic, bank conflicts, divergence.
 //!
 //! While a kernel runs there is one small record per instruction and per core, added up by the instruction's index; the
-//! sorting into classes and lines is done afterwards. Executions are noted where a stretch of instructions that follow one
-//! another begins and ends, not at each of them, and summed up along the program in the end: so counting costs little
-//! but at branches and memory accesses.
+//! sorting into classes and lines is done afterwards. Executions are noted where a stretch of instructions that follow
+//! one another begins and ends, not at each of them, and summed up along the program in the end: so counting costs
+//! little but at branches and memory accesses.
 //!
 //! Figures are those of the PTX as executed here, not of a GPU: registers are unlimited, nothing is cached, and `ptxas`
 //! may merge, split or remove instructions.

@@ -1,4 +1,5 @@
-//! Why a module cannot be loaded or a kernel not be launched. What goes wrong *while* a kernel runs is in [`crate::fault`].
+//! Why a module cannot be loaded or a kernel not be launched. What goes wrong *while* a kernel runs is in
+//! [`crate::fault`].
 
 use thiserror::Error;
 

@@ -12,8 +12,8 @@
 //! | `wgmma` of 64 x n x k | 2 · 64 n k a warpgroup, a quarter of it each of its warps |
 //! | conversions, comparisons, selections, moves, `abs`, `neg`, `copysign` | 0 |
 //!
-//! An approximate function and a division are one operation each, however many instructions a GPU makes of them. Only lanes
-//! that execute an instruction count, except that `mma` and `wgmma` are executed by all.
+//! An approximate function and a division are one operation each, however many instructions a GPU makes of them. Only
+//! lanes that execute an instruction count, except that `mma` and `wgmma` are executed by all.
 
 /// Operations of the instruction `name`, each thread's, where it has so many operands.
 pub fn per_thread(name: &str, operands: usize) -> u32 {

@@ -1,8 +1,9 @@
 //! Tokens of PTX text, each with its line.
 //!
-//! A *word* is a run of letters, digits, `_ $ % .` and `::`, so a whole mnemonic (`ld.global.b32`), a directive (`.reg`),
-//! a register (`%r1`, `%tid.x`) and a qualifier such as `.shared::cta` are one token each. Comments are skipped. The
-//! lexer borrows from the text and never looks further ahead than one token; bytes that are no PTX give an error.
+//! A *word* is a run of letters, digits, `_ $ % .` and `::`, so a whole mnemonic (`ld.global.b32`), a directive
+//! (`.reg`), a register (`%r1`, `%tid.x`) and a qualifier such as `.shared::cta` are one token each. Comments are
+//! skipped. The lexer borrows from the text and never looks further ahead than one token; bytes that are no PTX give an
+//! error.
 
 use crate::error::LoadError;
 

@@ -308,7 +308,8 @@ impl<'m, 'a> Body<'m, 'a> {
         Ok(r)
     }
 
-    /// An operand that is read: a register of the file, a literal of the type, the address of a variable, or a special register.
+    /// An operand that is read: a register of the file, a literal of the type, the address of a variable, or a special
+    /// register.
     pub(crate) fn src(&mut self, raw: &RawInst<'a>, op: &Operand<'a>, file: File, ty: Ty) -> Res<Reg> {
         match op {
             Operand::Imm(i) => {

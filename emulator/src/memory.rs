@@ -1,12 +1,13 @@
 //! Memory that outlives a block: buffers, module variables, kernel parameters. Exact to the byte.
 //!
-//! The generic address space is cut into windows of 2^36 bytes, and each buffer gets a window of its own, so that finding it
-//! is a shift and an index into the next one cannot happen by accident: whatever leaves a buffer lands in no buffer.
-//! Windows are never reused, so a freed buffer stays recognizable. Shared and local memory have a window each too.
+//! The generic address space is cut into windows of 2^36 bytes, and each buffer gets a window of its own, so that
+//! finding it is a shift and an index into the next one cannot happen by accident: whatever leaves a buffer lands in no
+//! buffer. Windows are never reused, so a freed buffer stays recognizable. Shared and local memory have a window each
+//! too.
 //!
 //! Blocks run on several cores, so words are atomics, used relaxed: a race between blocks gives one of the values that
-//! were written, never undefined behaviour. A 64-bit access is two words and may tear in such a race; 64-bit atomics take
-//! a lock and do not tear among themselves.
+//! were written, never undefined behaviour. A 64-bit access is two words and may tear in such a race; 64-bit atomics
+//! take a lock and do not tear among themselves.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
-//! Loops over lanes that the instructions' functions are made of. Each is generic in what it computes, so that the compiler
-//! makes, and vectorizes, one loop per instruction. Lanes that are off are computed too and not written: operations must
-//! be total.
+//! Loops over lanes that the instructions' functions are made of. Each is generic in what it computes, so that the
+//! compiler makes, and vectorizes, one loop per instruction. Lanes that are off are computed too and not written:
+//! operations must be total.
 
 use crate::exec::{Done, Exec, L32, L64, LANES};
 use crate::program::Inst;

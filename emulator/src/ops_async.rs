@@ -1,8 +1,8 @@
 //! `cp.async`: copies from global to shared memory that a thread waits for later.
 //!
-//! The source is read when the copy is issued; the destination is written at the wait that completes it and not before, so a
-//! read without a wait finds what was there, which is mostly memory that nothing wrote. Copies that nobody waits for
-//! are never written.
+//! The source is read when the copy is issued; the destination is written at the wait that completes it and not before,
+//! so a read without a wait finds what was there, which is mostly memory that nothing wrote. Copies that nobody waits
+//! for are never written.
 
 use crate::ast::{Operand, RawInst, Space, Ty};
 use crate::error::LoadError;

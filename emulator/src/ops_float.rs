@@ -1,13 +1,14 @@
-//! Floating-point arithmetic: f32, f64, f16, bf16 and the packed pairs, with the rounding, flushing and saturation that the
-//! instruction names.
+//! Floating-point arithmetic: f32, f64, f16, bf16 and the packed pairs, with the rounding, flushing and saturation that
+//! the instruction names.
 //!
 //! Round-to-nearest f32 and f64 are the host's arithmetic, in vectorizable loops; anything else goes through
 //! [`crate::softfloat`]. A NaN result of f32, f16 and bf16 arithmetic is the canonical one, as on GPUs; of f64 it is what
-//! the host gives. An `add` or `mul` without a rounding is round-to-nearest here and never fused, though `ptxas` may fuse it.
+//! the host gives. An `add` or `mul` without a rounding is round-to-nearest here and never fused, though `ptxas` may
+//! fuse it.
 //!
-//! **Approximations** are computed in f64 and rounded once, so they err by half a unit in the last place, well within what the
-//! ISA grants (`ex2.approx` 2 ulp, `rcp.approx` 1, `div.full` 2, `sqrt.approx` 2^-23 and `rsqrt.approx` 2^-22.9 relative,
-//! `sin` and `cos` 2^-20.9 absolute in [-pi, pi], `lg2` 2^-22, `tanh` 2^-11). A GPU's bits differ.
+//! **Approximations** are computed in f64 and rounded once, so they err by half a unit in the last place, well within
+//! what the ISA grants (`ex2.approx` 2 ulp, `rcp.approx` 1, `div.full` 2, `sqrt.approx` 2^-23 and `rsqrt.approx`
+//! 2^-22.9 relative, `sin` and `cos` 2^-20.9 absolute in [-pi, pi], `lg2` 2^-22, `tanh` 2^-11). A GPU's bits differ.
 
 use crate::ast::{Operand, RawInst, Ty};
 use crate::error::LoadError;
@@ -284,12 +285,13 @@ fn f64x3(x: &mut Exec<'_>, i: &Inst, f: impl Fn(f64, f64, f64) -> f64) -> Done {
     tri64(x, i, |a, b, c| f(f64::from_bits(a), f64::from_bits(b), f64::from_bits(c)).to_bits())
 }
 
-/// Fused multiply-add of singles without the host's instruction, which not every host has and a call costs more than this.
+/// Fused multiply-add of singles without the host's instruction, which not every host has and a call costs more than
+/// this.
 ///
-/// The product of two singles is exact in a double. Its sum with the third is rounded to odd: the error of the addition is known
-/// exactly (Knuth's two-sum), and where it is not zero the last bit is set by stepping towards it. A double rounded to
-/// odd holds two bits more than a single and what was lost, so rounding it to single is as if done once (Boldo and
-/// Melquiond, *Emulation of FMA and correctly rounded sums*, 2008).
+/// The product of two singles is exact in a double. Its sum with the third is rounded to odd: the error of the addition
+/// is known exactly (Knuth's two-sum), and where it is not zero the last bit is set by stepping towards it. A double
+/// rounded to odd holds two bits more than a single and what was lost, so rounding it to single is as if done once
+/// (Boldo and Melquiond, *Emulation of FMA and correctly rounded sums*, 2008).
 #[inline(always)]
 pub(crate) fn fma32(a: f32, b: f32, c: f32) -> f32 {
     let p = f64::from(a) * f64::from(b);

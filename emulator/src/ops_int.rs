@@ -1,4 +1,5 @@
-//! Integer arithmetic. Division by zero gives all ones and remainder by zero the dividend, as GPUs do (the ISA leaves it open).
+//! Integer arithmetic. Division by zero gives all ones and remainder by zero the dividend, as GPUs do (the ISA leaves
+//! it open).
 
 use crate::exec::{Done, Exec, LANES};
 use crate::ops::*;

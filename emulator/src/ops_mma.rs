@@ -1,7 +1,7 @@
 //! Tensor cores: `mma.sync`, `ldmatrix`, `stmatrix`; `wgmma` is in [`crate::ops_wgmma`].
 //!
-//! The ISA leaves the order and the precision of the sums open. Here the products, which are exact, are added in f64 in the
-//! order of k, the accumulator last, and rounded once; a GPU's last bits may differ.
+//! The ISA leaves the order and the precision of the sums open. Here the products, which are exact, are added in f64 in
+//! the order of k, the accumulator last, and rounded once; a GPU's last bits may differ.
 
 use crate::ast::{Operand, RawInst, Space, Ty};
 use crate::error::LoadError;

@@ -149,7 +149,8 @@ fn choose(f: &Form) -> ExecFn {
     }
 }
 
-/// Comparisons of singles. PTX's `ne` is false where a value is NaN, unlike Rust's `!=`, and the unordered forms are true there.
+/// Comparisons of singles. PTX's `ne` is false where a value is NaN, unlike Rust's `!=`, and the unordered forms are
+/// true there.
 fn single(f: &Form) -> ExecFn {
     macro_rules! test {
         ($f:expr) => {

@@ -1,6 +1,7 @@
 //! Instructions that lanes execute together: shuffles, votes, matches, reductions.
 //!
-//! A lane that a shuffle reads and that does not take part gives a value the ISA leaves open: here the pattern `0xcdcdcdcd`.
+//! A lane that a shuffle reads and that does not take part gives a value the ISA leaves open: here the pattern
+//! `0xcdcdcdcd`.
 
 use crate::ast::{Operand, RawInst, Ty};
 use crate::error::LoadError;
@@ -120,8 +121,8 @@ fn lower<'a>(b: &mut Body<'_, 'a>, raw: &RawInst<'a>, _: &[&str]) -> Result<(), 
     Ok(())
 }
 
-/// `pick` gives the source lane and whether it is in range, from the lane, the amount, the segment's first lane, the bound
-/// and the segment mask.
+/// `pick` gives the source lane and whether it is in range, from the lane, the amount, the segment's first lane, the
+/// bound and the segment mask.
 fn shfl(x: &mut Exec<'_>, i: &Inst, pick: impl Fn(&Exec<'_>, i32, i32, i32, i32, i32) -> (i32, bool)) -> Done {
     let (a, b, c) = (x.get32(i.a), x.get32(i.b), x.get32(i.c));
     let (mut o, mut p) = ([0; LANES], 0u32);

@@ -1,11 +1,11 @@
 //! `wgmma`: products of a warpgroup, operands in shared memory behind descriptors, or A in registers.
 //!
-//! Each warp of the four computes its own sixteen rows when it comes to the instruction, so the group needs no meeting, and
-//! `fence`, `commit_group` and `wait_group` have nothing to wait for. **What this cannot see**: a missing fence, commit or
-//! wait, accumulators used too early, and shared memory overwritten before the wait.
+//! Each warp of the four computes its own sixteen rows when it comes to the instruction, so the group needs no meeting,
+//! and `fence`, `commit_group` and `wait_group` have nothing to wait for. **What this cannot see**: a missing fence,
+//! commit or wait, accumulators used too early, and shared memory overwritten before the wait.
 //!
-//! Layouts follow the matrix descriptors of the ISA: rows or columns contiguous, no swizzle or one of 32, 64 or 128 bytes,
-//! which exclusive-ors address bits 4 to 6 with bits 7 to 9.
+//! Layouts follow the matrix descriptors of the ISA: rows or columns contiguous, no swizzle or one of 32, 64 or 128
+//! bytes, which exclusive-ors address bits 4 to 6 with bits 7 to 9.
 
 use crate::ast::{Operand, RawInst, Ty};
 use crate::error::LoadError;

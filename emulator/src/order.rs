@@ -1,11 +1,11 @@
 //! The order of a function's blocks: what a group of lanes waits for comes before where it waits.
 //!
 //! Groups run lowest place first, so lanes meet again at the earliest point if the place where paths join is numbered
-//! after all of both paths, and a loop's exit after the whole loop. That is a weak topological order (Bourdoncle, *Efficient
-//! chaotic iteration strategies with widenings*, 1993): strongly connected components in topological order, each one's
-//! entry first and the rest ordered in the same way without it. It needs no reducibility. Components are taken from a
-//! work list and found without recursion, so nested loops cost no stack; and since every level of nesting is searched again, levels
-//! beyond what any compiler prints are placed as they stand in the text.
+//! after all of both paths, and a loop's exit after the whole loop. That is a weak topological order (Bourdoncle,
+//! *Efficient chaotic iteration strategies with widenings*, 1993): strongly connected components in topological order,
+//! each one's entry first and the rest ordered in the same way without it. It needs no reducibility. Components are
+//! taken from a work list and found without recursion, so nested loops cost no stack; and since every level of nesting
+//! is searched again, levels beyond what any compiler prints are placed as they stand in the text.
 
 /// The blocks reachable from block 0, in order.
 pub(crate) fn order(successors: &[Vec<u32>]) -> Vec<u32> {
@@ -77,8 +77,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Strongly connected components among `members`, reached from `starts`: their blocks, and the block by which each was
-    /// entered.
+    /// Strongly connected components among `members`, reached from `starts`: their blocks, and the block by which each
+    /// was entered.
     fn components(&mut self, part: u32, members: &[u32], starts: &[u32]) -> Vec<(Vec<u32>, u32)> {
         for &m in members {
             self.part[m as usize] = part;

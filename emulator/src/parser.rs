@@ -3,8 +3,8 @@
 //! It is written here because no parser on crates.io that was tried takes the modules of `tests/ptx`, from LLVM 22 and
 //! nvcc 13: `ptx-ir` 0.1.1 stops at `.noreturn` and at a `.loc` with `inlined_at`, `singe-ptx` 0.1.0-alpha.7 at calls
 //! with parameters, and `ptx-parser` 0.1.6 exports no function. This one accepts what those two compilers print and is
-//! lenient about order; what an instruction means is checked later, against the table. It uses no recursion that the text
-//! controls: operands nest at most [`MAX_NEST`] deep, blocks are flat.
+//! lenient about order; what an instruction means is checked later, against the table. It uses no recursion that the
+//! text controls: operands nest at most [`MAX_NEST`] deep, blocks are flat.
 
 use crate::ast::*;
 use crate::error::LoadError;

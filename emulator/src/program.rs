@@ -1,8 +1,8 @@
 //! The decoded form: what lowering makes of a module, and what the executor runs.
 //!
-//! Every operand is a register by the time an instruction is decoded: literals and addresses of variables live in constant
-//! registers that a frame gets when it is entered. So an instruction's function loops over lanes of arrays and never asks
-//! what kind an operand is, and types are resolved once, here, not per execution.
+//! Every operand is a register by the time an instruction is decoded: literals and addresses of variables live in
+//! constant registers that a frame gets when it is entered. So an instruction's function loops over lanes of arrays and
+//! never asks what kind an operand is, and types are resolved once, here, not per execution.
 
 use crate::ast::{Loc, Ty};
 use crate::exec::{Done, Exec};

@@ -1,19 +1,19 @@
 //! Races in shared memory: two threads of a block, one address, one of them writing, no barrier between them.
 //!
 //! Every word has a cell with its last write and its last reads; a block-wide clock ticks at every synchronization. An
-//! access is ordered after a recorded one if since then both threads took part in a synchronization, directly or through others:
-//! a barrier of the whole block (one comparison), `bar.warp.sync` or a partial barrier (a small matrix per warp, and
-//! one between warps). Words that are accessed in parts get a cell per byte on first need.
+//! access is ordered after a recorded one if since then both threads took part in a synchronization, directly or
+//! through others: a barrier of the whole block (one comparison), `bar.warp.sync` or a partial barrier (a small matrix
+//! per warp, and one between warps). Words that are accessed in parts get a cell per byte on first need.
 //!
 //! **Deviations from the memory model, and what it cannot see.**
 //! - Shuffles and votes order no memory here, as the ISA says, even where the hardware runs lanes in step.
-//! - Order by flags (a release store read by an acquire load, or a fence and an atomic counter) is not followed: data handed over
-//!   so is reported. Atomics themselves never race with atomics.
+//! - Order by flags (a release store read by an acquire load, or a fence and an atomic counter) is not followed: data
+//!   handed over so is reported. Atomics themselves never race with atomics.
 //! - A store of the value already there by the same instruction is not reported (all lanes set one flag).
-//! - Loads with an order (`.relaxed`, `.acquire`, `.volatile`) are checked against earlier plain writes, but a later plain write is not
-//!   checked against them.
-//! - Only the last write and the readers since are kept: of several conflicts one is reported. Readers from several warps
-//!   are kept as "several", so after a *partial* barrier a write over them passes unreported.
+//! - Loads with an order (`.relaxed`, `.acquire`, `.volatile`) are checked against earlier plain writes, but a later
+//!   plain write is not checked against them.
+//! - Only the last write and the readers since are kept: of several conflicts one is reported. Readers from several
+//!   warps are kept as "several", so after a *partial* barrier a write over them passes unreported.
 //! - One execution is watched: a race on a path that the data did not take is not seen. Global memory is not watched.
 
 use std::collections::HashMap;

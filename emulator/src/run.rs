@@ -125,7 +125,8 @@ impl Exec<'_> {
         }
     }
 
-    /// A fault if the warp has had all its steps. Asked at backward branches and where groups change, so that every endless run meets it.
+    /// A fault if the warp has had all its steps. Asked at backward branches and where groups change, so that every
+    /// endless run meets it.
     fn check_steps(&mut self) -> Done {
         if self.w.steps <= self.env.step_limit {
             return Ok(());
@@ -514,8 +515,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Lanes at different instructions of the same kind: their operands are brought to the first one's registers, and the
-    /// result is taken back.
+    /// Lanes at different instructions of the same kind: their operands are brought to the first one's registers, and
+    /// the result is taken back.
     fn exec_scattered(&mut self, inst: &Inst, parts: &[(usize, u32)], _named: u32) -> Done {
         let prog = self.prog;
         let come = self.mask;

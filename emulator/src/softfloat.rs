@@ -1,5 +1,5 @@
-//! Floating-point arithmetic in integers, for what the host's own does not give: directed rounding, and f16 and bf16 in one
-//! rounding. One function rounds; each operation hands it the exact result and a sticky bit.
+//! Floating-point arithmetic in integers, for what the host's own does not give: directed rounding, and f16 and bf16 in
+//! one rounding. One function rounds; each operation hands it the exact result and a sticky bit.
 //!
 //! Results that are not numbers are the format's canonical NaN. Subnormals are kept; flushing them is the caller's.
 

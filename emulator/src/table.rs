@@ -1,9 +1,9 @@
 //! The table of instructions: what the emulator knows, in one place.
 //!
-//! Two kinds of entries. A [`Row`] is one mnemonic written out (or a few that do the same, separated by `|`), the registers it
-//! takes and the function that runs it. A [`Family`] is an opcode whose qualifiers combine too freely to write out (`ld`,
-//! `cvt`, `setp`); it has a grammar for the documentation and a function that reads the qualifiers. What is in neither is an
-//! error at load. The page of supported instructions is generated from here.
+//! Two kinds of entries. A [`Row`] is one mnemonic written out (or a few that do the same, separated by `|`), the
+//! registers it takes and the function that runs it. A [`Family`] is an opcode whose qualifiers combine too freely to
+//! write out (`ld`, `cvt`, `setp`); it has a grammar for the documentation and a function that reads the qualifiers.
+//! What is in neither is an error at load. The page of supported instructions is generated from here.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,14 +1,16 @@
 //! Bytes in registers that were loaded from memory nothing wrote.
 //!
-//! Copying such bytes is no mistake: a structure is copied with its padding. So a load only notes them, and the fault comes where
-//! an instruction computes with them: arithmetic, a comparison (and so every branch), an address, an atomic. Moves,
-//! stores, logic, shifts and integer conversions pass the note on, byte by byte where they keep bytes in place. This is what
-//! Valgrind's memcheck does with bits, done with bytes, which compiled Rust and C++ never need finer.
+//! Copying such bytes is no mistake: a structure is copied with its padding. So a load only notes them, and the fault
+//! comes where an instruction computes with them: arithmetic, a comparison (and so every branch), an address, an
+//! atomic. Moves, stores, logic, shifts and integer conversions pass the note on, byte by byte where they keep bytes in
+//! place. This is what Valgrind's memcheck does with bits, done with bytes, which compiled Rust and C++ never need
+//! finer.
 //!
 //! While no register holds such a byte, which is nearly always, the cost is one test per instruction.
 //!
-//! **What it cannot see**: values that only pass through logic, shifts and stores to global memory are not reported in the kernel; the
-//! buffer keeps the note, and [`crate::Device::read_written`] reports it. Registers that no instruction wrote are not tracked.
+//! **What it cannot see**: values that only pass through logic, shifts and stores to global memory are not reported in
+//! the kernel; the buffer keeps the note, and [`crate::Device::read_written`] reports it. Registers that no instruction
+//! wrote are not tracked.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
 //! A warp: its registers, and the groups that its lanes form.
 //!
-//! Lanes that are at the same instruction with the same callers form a *group* and run together. A branch that lanes take
-//! differently splits a group; groups that meet merge. Which group runs is decided by position: instructions are numbered
-//! so that the place where paths join comes after all of both (see [`crate::order`]), and the group at the lowest number
-//! runs until it reaches the next group's place. That reconverges at the earliest point, as in *SIMD re-convergence at
-//! thread frontiers* (Diamos et al., MICRO 2011). Lanes inside a call go before the caller's.
+//! Lanes that are at the same instruction with the same callers form a *group* and run together. A branch that lanes
+//! take differently splits a group; groups that meet merge. Which group runs is decided by position: instructions are
+//! numbered so that the place where paths join comes after all of both (see [`crate::order`]), and the group at the
+//! lowest number runs until it reaches the next group's place. That reconverges at the earliest point, as in *SIMD
+//! re-convergence at thread frontiers* (Diamos et al., MICRO 2011). Lanes inside a call go before the caller's.
 //!
 //! Position alone could starve a lane that another one spins on. So a group that takes many backward branches while
 //! others could run loses its turn for a while: every lane makes progress, as the ISA promises since sm_70.

@@ -1,5 +1,6 @@
 //! Every form of the instructions that the emulator promises loads: as LLVM 22 and nvcc 13.5 print them, and as inline
-//! assembly has them. That they compute the right thing is said elsewhere; that what is left out is refused, at the end.
+//! assembly has them. That they compute the right thing is said elsewhere; that what is left out is refused, at the
+//! end.
 
 use emulator::{LoadError, Module};
 

@@ -1,4 +1,5 @@
-//! A short run of what the fuzz target does without end: compiled modules garbled by bytes and words, always the same ones.
+//! A short run of what the fuzz target does without end: compiled modules garbled by bytes and words, always the same
+//! ones.
 //!
 //! Each case is a module, or a piece of one that begins with its header, changed in a few places. That none panics is
 //! the test; a case without end would show as a test that does not end, and the launches have a limit of steps.

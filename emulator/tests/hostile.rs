@@ -1,4 +1,5 @@
-//! PTX that is cut, garbled or malicious gives an error, or loads and runs to an error; never a panic, never without end.
+//! PTX that is cut, garbled or malicious gives an error, or loads and runs to an error; never a panic, never without
+//! end.
 
 use any_text::any_text;
 use emulator::{LoadError, Module};

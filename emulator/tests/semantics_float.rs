@@ -1,5 +1,5 @@
-//! Floating-point instructions against `rustc_apfloat`, the port of LLVM's softfloat, bit for bit: every format, rounding and
-//! operation; approximations against f64 with the error that the ISA grants.
+//! Floating-point instructions against `rustc_apfloat`, the port of LLVM's softfloat, bit for bit: every format,
+//! rounding and operation; approximations against f64 with the error that the ISA grants.
 
 // The unordered comparisons are written as PTX defines them, as negations.
 #![allow(

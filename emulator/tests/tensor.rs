@@ -1,7 +1,7 @@
 //! Tensor-core instructions in all their shapes: fragments are laid out here as the ISA's figures have them.
 //!
-//! Values are small integers, exact in every format, so that sums are too. The forms that kernels use most are tested from
-//! memory on in `warps.rs`.
+//! Values are small integers, exact in every format, so that sums are too. The forms that kernels use most are tested
+//! from memory on in `warps.rs`.
 
 use emulator::{Arg, Device, Module, Shape};
 use half::{bf16, f16};

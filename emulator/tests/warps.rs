@@ -1,4 +1,5 @@
-//! Lanes together and apart: reconvergence, progress, masks, barriers, warp instructions, tensor cores, asynchronous copies.
+//! Lanes together and apart: reconvergence, progress, masks, barriers, warp instructions, tensor cores, asynchronous
+//! copies.
 
 use emulator::{Arg, Config, Device, LaunchError, Module, Report, Shape};
 use half::{bf16, f16};
@@ -291,8 +292,8 @@ fn ldmatrix_gives_rows_or_columns() {
 fn wgmma_m64n64k16_from_shared_memory_with_and_without_swizzle() {
     let (a, b) = (small(64 * 16, 3), small(64 * 16, 4));
     let want = product(&a, &b, 64, 64, 16);
-    // Byte of element (r, k) of a matrix with k contiguous: core matrices of 8 rows of 16 bytes side by side; or rows of 32
-    // bytes whose address bit 4 is exclusive-ored with bit 7.
+    // Byte of element (r, k) of a matrix with k contiguous: core matrices of 8 rows of 16 bytes side by side; or rows
+    // of 32 bytes whose address bit 4 is exclusive-ored with bit 7.
     let plain = |r: usize, k: usize| r / 8 * 256 + k / 8 * 128 + r % 8 * 16 + k % 8 * 2;
     let swizzled = |r: usize, k: usize| {
         let at = r * 32 + k * 2;

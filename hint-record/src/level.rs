@@ -1,7 +1,7 @@
 //! How much is made of a hint that was not honoured, and how the command tells the plugin.
 //!
-//! The plugin can register neither lints nor options, so levels reach it as values of `--cfg latch_hints="…"`: `warn` for
-//! all reasons, `never-repeats=allow` for one.
+//! The plugin can register neither lints nor options, so levels reach it as values of `--cfg latch_hints="…"`: `warn`
+//! for all reasons, `never-repeats=allow` for one.
 
 use crate::{ReasonKind, UnknownName};
 use std::fmt;

@@ -9,10 +9,11 @@
 //! ```
 //!
 //! What is said is typed, and each type is written and read here, in one format. Nobody knows a [`Reason`] by its
-//! sentence: sentences are for people, and are made where they are printed. The few that two rooms print are in [`text`].
+//! sentence: sentences are for people, and are made where they are printed. The few that two rooms print are in
+//! [`text`].
 //!
-//! Without the feature `serde` nothing here depends on anything, since the macros and the plugin are compiled before the
-//! first kernel.
+//! Without the feature `serde` nothing here depends on anything, since the macros and the plugin are compiled before
+//! the first kernel.
 
 #[macro_use]
 mod names;

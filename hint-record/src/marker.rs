@@ -1,7 +1,7 @@
 //! The two functions that a hinted loop calls.
 //!
-//! One is called before the loop, one first in its body. Both name the hint's [`Site`](crate::Site) as a constant text, and
-//! the second one its [`Request`](crate::Request) as a number.
+//! One is called before the loop, one first in its body. Both name the hint's [`Site`](crate::Site) as a constant text,
+//! and the second one its [`Request`](crate::Request) as a number.
 
 /// The crate that declares the markers. A function of the same name elsewhere is no marker.
 pub const CRATE: &str = "device_std";

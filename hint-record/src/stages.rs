@@ -1,7 +1,8 @@
-//! The files in which the linker keeps its module after every pass: `05-resolve-hints.ll` is what the fifth pass has left.
+//! The files in which the linker keeps its module after every pass: `05-resolve-hints.ll` is what the fifth pass has
+//! left.
 //!
-//! The linker writes them, by `--keep-intermediates`, and the command reads them. A pass has the same number in every link of
-//! its list, so a missing number is a pass that this link did not run.
+//! The linker writes them, by `--keep-intermediates`, and the command reads them. A pass has the same number in every
+//! link of its list, so a missing number is a pass that this link did not run.
 
 use std::io;
 use std::path::Path;

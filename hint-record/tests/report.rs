@@ -1,4 +1,5 @@
-//! The promise: what is written is read back, whatever its sentences are, and what another version wrote is refused as that.
+//! The promise: what is written is read back, whatever its sentences are, and what another version wrote is refused as
+//! that.
 
 use hint_record::{
     HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, NoLoop, PtxLoop, Reason, ReasonKind, Request, Status,
@@ -73,10 +74,11 @@ fn refused(json: &str, why: &str) {
 #[test]
 fn a_report_of_another_version_is_refused_as_that() {
     let other = json().replacen(&format!("\"version\":{VERSION}"), "\"version\":99", 1);
-    refused(&other, "it has version 99 of the format, and version 1 is expected");
+    refused(&other, &format!("it has version 99 of the format, and version {VERSION} is expected"));
     refused("{\"version\":99,\"what\":[]}", "it has version 99 of the format");
-    refused("{\"hints\":[{\"site\":3}]}", "it has no version, and version 1 of the format is expected");
+    let none = format!("it has no version, and version {VERSION} of the format is expected");
+    refused("{\"hints\":[{\"site\":3}]}", &none);
     refused("{}", "it has no version");
     refused("[]", "invalid type: sequence, expected a report of hints and kernels");
-    refused("{\"version\":1,\"hints\":[]}", "missing field `kernels`");
+    refused(&format!("{{\"version\":{VERSION},\"hints\":[]}}"), "missing field `kernels`");
 }

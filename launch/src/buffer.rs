@@ -1,7 +1,7 @@
 //! Typed buffers over a launcher's untyped memory, and their values as bytes.
 //!
-//! Values are [`Plain`]: they have no padding, and any bytes are a value, so both directions are copies of bytes. GPUs and
-//! the emulator are little-endian, as is every host that has them.
+//! Values are [`Plain`]: they have no padding, and any bytes are a value, so both directions are copies of bytes. GPUs
+//! and the emulator are little-endian, as is every host that has them.
 
 use std::any::type_name;
 use std::fmt;

@@ -1,7 +1,8 @@
 //! What every launcher checks before it touches its device, so that a mistake has the same words on all of them.
 //!
-//! Targets and parameters are read from the PTX text by the emulator's parser. Text from elsewhere that the parser does not
-//! understand may be fine for a driver, which has the last word then: nothing is known of it, and these checks pass.
+//! Targets and parameters are read from the PTX text by the emulator's parser. Text from elsewhere that the parser does
+//! not understand may be fine for a driver, which has the last word then: nothing is known of it, and these checks
+//! pass.
 
 use emulator::Shape;
 use emulator::ast::{self, Ty, Var};

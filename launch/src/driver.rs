@@ -5,8 +5,8 @@ use emulator::Shape;
 use crate::check::Signature;
 use crate::{Arg, Device, Error, Launcher};
 
-/// Each argument's bits in a word of its own, where `address` gives those of a buffer. The driver reads as many of a word's
-/// bytes, from the lowest on, as the parameter has.
+/// Each argument's bits in a word of its own, where `address` gives those of a buffer. The driver reads as many of a
+/// word's bytes, from the lowest on, as the parameter has.
 pub(crate) fn words<L: Launcher>(args: &[Arg<'_, L>], address: impl Fn(&L::Memory) -> u64) -> Vec<u64> {
     args.iter().map(|arg| arg.bits(&address)).collect()
 }

@@ -62,8 +62,8 @@ impl Emulator {
         Ok(Emulator { device, emulated, last: Mutex::new(None) })
     }
 
-    /// Runs a kernel to its end, as [`Launcher::launch`] does, and gives what it cost. The kernel's mistakes are errors, so
-    /// this is safe.
+    /// Runs a kernel to its end, as [`Launcher::launch`] does, and gives what it cost. The kernel's mistakes are
+    /// errors, so this is safe.
     pub fn run(&self, kernel: &EmulatedKernel, shape: Shape, args: &[Arg<'_, Emulator>]) -> Result<Report, Error> {
         *lock(&self.last) = None;
         kernel.signature.launch(&self.device, &shape, 0, args)?;

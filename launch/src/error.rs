@@ -1,6 +1,7 @@
 //! What can go wrong between a host program and a kernel, one sentence each: what, where, and what to do.
 //!
-//! Launchers find the same mistakes with the same words, except for those that only a driver or only the emulator can see.
+//! Launchers find the same mistakes with the same words, except for those that only a driver or only the emulator can
+//! see.
 
 use emulator::{Fault, LaunchError};
 use thiserror::Error;

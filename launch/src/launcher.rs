@@ -8,8 +8,8 @@ use crate::{Arg, Buffer, Error, Shape};
 
 /// A device that runs kernels, and waits for each to end.
 ///
-/// All methods check what they are given, with the same words on every launcher; see [`Error`]. Buffers, modules and kernels
-/// keep what they need of their device alive, and are freed when dropped.
+/// All methods check what they are given, with the same words on every launcher; see [`Error`]. Buffers, modules and
+/// kernels keep what they need of their device alive, and are freed when dropped.
 ///
 /// Buffers of different kinds of launchers have different types:
 ///
@@ -52,14 +52,14 @@ pub trait Launcher: Sized {
 
     /// What a buffer holds.
     ///
-    /// The emulator refuses a buffer that is not written in full ([`Error::Unwritten`]); on a GPU such elements have any
-    /// value.
+    /// The emulator refuses a buffer that is not written in full ([`Error::Unwritten`]); on a GPU such elements have
+    /// any value.
     fn download<T: Plain>(&self, buffer: &Buffer<Self, T>) -> Result<Vec<T>, Error>;
 
     /// Runs a kernel to its end.
     ///
-    /// A kernel's `&[T]` and `PerThread` are two arguments, [`Buffer::slice`]; a `*const T` or `*mut T` is one. Where the
-    /// module's parameters are known, arguments are checked against them.
+    /// A kernel's `&[T]` and `PerThread` are two arguments, [`Buffer::slice`]; a `*const T` or `*mut T` is one. Where
+    /// the module's parameters are known, arguments are checked against them.
     ///
     /// # Safety
     /// The kernel's own conditions hold for these arguments and this shape. In particular its parameters are those of
@@ -68,7 +68,8 @@ pub trait Launcher: Sized {
     /// result is an error, and `Emulator::run` needs no `unsafe`.
     unsafe fn launch(&self, kernel: &Self::Kernel, shape: Shape, args: &[Arg<'_, Self>]) -> Result<(), Error>;
 
-    /// Runs a kernel `repeats` times, and once before, and gives the milliseconds of each by the device's clock, in order.
+    /// Runs a kernel `repeats` times, and once before, and gives the milliseconds of each by the device's clock, in
+    /// order.
     ///
     /// Launches follow one another without a pause and find the caches as the last one left them. `None` on a launcher
     /// without a clock, which checks everything and launches nothing.

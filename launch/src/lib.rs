@@ -52,9 +52,9 @@
 //! ```
 //!
 //! # What it is not
-//! Launches wait for their kernel, so that an error is that of the launch that made it, and there are no streams. On a GPU a
-//! kernel that breaks a rule of memory leaves the driver unusable for the rest of the process: find such faults on the
-//! emulator.
+//! Launches wait for their kernel, so that an error is that of the launch that made it, and there are no streams. On a
+//! GPU a kernel that breaks a rule of memory leaves the driver unusable for the rest of the process: find such faults
+//! on the emulator.
 
 mod arg;
 mod buffer;

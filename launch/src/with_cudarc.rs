@@ -116,8 +116,9 @@ impl Cudarc {
         let mut settings = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
         let mut module = std::ptr::null_mut();
         self.context.bind_to_thread().ok()?;
-        // SAFETY: the text ends in a zero byte; there are two options with a setting each: a buffer, and its size, which
-        // the driver wants in place of a pointer; all of them outlive the call, and the driver writes no more than that.
+        // SAFETY: the text ends in a zero byte; there are two options with a setting each: a buffer, and its size,
+        // which the driver wants in place of a pointer; all of them outlive the call, and the driver writes no more
+        // than that.
         let result = unsafe {
             let settings = settings.as_mut_ptr();
             sys::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, options.as_mut_ptr(), settings)

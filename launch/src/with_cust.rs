@@ -1,8 +1,8 @@
 //! GPUs through `cust`, for programs that use Rust-CUDA's host crate already and share its context.
 //!
-//! Compiling this needs a CUDA installation, and the program is linked with the driver's library; `DOCS_RS=1 cargo check`
-//! type-checks it anywhere. `cust` has no call for some things of the driver that came after it; those go through its
-//! bindings.
+//! Compiling this needs a CUDA installation, and the program is linked with the driver's library; `DOCS_RS=1 cargo
+//! check` type-checks it anywhere. `cust` has no call for some things of the driver that came after it; those go
+//! through its bindings.
 
 use std::ffi::c_void;
 use std::fmt;

@@ -1,6 +1,8 @@
-//! The launcher on a CUDA driver, where the driver is the library in `tests/driver`: everything but the GPU is as it would be.
+//! The launcher on a CUDA driver, where the driver is the library in `tests/driver`: everything but the GPU is as it
+//! would be.
 //!
-//! Which library is opened is decided once in a process, by its environment, so each test runs itself again in one of its own.
+//! Which library is opened is decided once in a process, by its environment, so each test runs itself again in one of
+//! its own.
 #![cfg(all(feature = "cudarc", target_os = "linux"))]
 
 mod common;

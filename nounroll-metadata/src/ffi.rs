@@ -88,8 +88,8 @@ fn called_value(call: InstructionValue<'_>) -> Option<LLVMValueRef> {
 }
 
 /// The first `length` bytes of the constant that `pointer` is the address of, if it is a global with such an
-/// initializer. rustc writes a string as an array of bytes, plain or in a struct of one field. On AMD's GPUs constants lie in
-/// an address space of their own, and the pointer is a cast of their address.
+/// initializer. rustc writes a string as an array of bytes, plain or in a struct of one field. On AMD's GPUs constants
+/// lie in an address space of their own, and the pointer is a cast of their address.
 pub fn constant_bytes(pointer: PointerValue<'_>, length: u64) -> Option<Vec<u8>> {
     // SAFETY: `pointer` is a live value. Each call gets what the one before it has shown the value to be: the
     // initializer only of a global variable, operand 0 only of a struct that has one, the bytes only of a constant
@@ -152,8 +152,8 @@ pub fn node_operands<'ctx>(node: MetadataValue<'ctx>) -> Vec<Option<MetadataValu
 /// The operand of a metadata node at a position, if it is an integer.
 pub fn number_operand(node: MetadataValue<'_>, at: usize) -> Option<u64> {
     let number = *raw_operands(node).get(at)?;
-    // SAFETY: the operand is live or null, of which LLVM says that it is no integer; the number is asked only of what LLVM
-    // has said is one, and only where it fits.
+    // SAFETY: the operand is live or null, of which LLVM says that it is no integer; the number is asked only of what
+    // LLVM has said is one, and only where it fits.
     unsafe {
         let is_number = !LLVMIsAConstantInt(number).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(number)) <= 64;
         is_number.then(|| LLVMConstIntGetZExtValue(number))
@@ -285,8 +285,8 @@ impl<'ctx> Place<'ctx> {
 
     /// Another line of the same file and function.
     pub fn with_line(self, context: ContextRef<'ctx>, line: u32, column: u32) -> Place<'ctx> {
-        // SAFETY: the location is live and of this context, as are its scope, which it always has, and the location that
-        // it is inlined at, which may be null.
+        // SAFETY: the location is live and of this context, as are its scope, which it always has, and the location
+        // that it is inlined at, which may be null.
         let raw = unsafe {
             let (scope, inlined_at) = (LLVMDILocationGetScope(self.raw), LLVMDILocationGetInlinedAt(self.raw));
             LLVMDIBuilderCreateDebugLocation(context.as_ctx_ref(), line, column, scope, inlined_at)
@@ -296,8 +296,8 @@ impl<'ctx> Place<'ctx> {
 
     /// The file's name.
     pub fn file(self) -> Option<String> {
-        // SAFETY: a location has a scope; its file may be null, and is asked for its name only where it is not. The name is
-        // as long as LLVM says, and is copied.
+        // SAFETY: a location has a scope; its file may be null, and is asked for its name only where it is not. The
+        // name is as long as LLVM says, and is copied.
         unsafe {
             let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(self.raw));
             if file.is_null() {

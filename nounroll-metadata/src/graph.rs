@@ -98,8 +98,8 @@ fn phis<'ctx>(block: BasicBlock<'ctx>) -> Vec<PhiValue<'ctx>> {
     block.get_instructions().map_while(|instruction| PhiValue::try_from(instruction).ok()).collect()
 }
 
-/// Moves what `phi` takes from the old latches into a phi of the new one. LLVM's C API cannot remove an edge from a phi,
-/// so the phi is replaced by a new one.
+/// Moves what `phi` takes from the old latches into a phi of the new one. LLVM's C API cannot remove an edge from a
+/// phi, so the phi is replaced by a new one.
 fn split_phi<'ctx>(
     builder: &Builder<'ctx>,
     phi: PhiValue<'ctx>,

@@ -1,11 +1,11 @@
 //! Which block carries the ID of a loop that has been through the optimizer.
 //!
-//! It is a latch, and only a latch: unrolling can leave a copy of the ID on a branch that does not jump back. A block can
-//! end several loops; its ID is that of the innermost one of these.
+//! It is a latch, and only a latch: unrolling can leave a copy of the ID on a branch that does not jump back. A block
+//! can end several loops; its ID is that of the innermost one of these.
 //!
 //! One detour: LLVM may fold a latch into the switch before it and later put an empty block on that edge again, without
-//! taking the ID there if several cases of the switch lead to it. So the ID of an empty latch that has none is that of a
-//! block before it, if this block is no latch and no loop has the same ID.
+//! taking the ID there if several cases of the switch lead to it. So the ID of an empty latch that has none is that of
+//! a block before it, if this block is no latch and no loop has the same ID.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::LoopIds;

@@ -6,9 +6,9 @@
 //! 3. writes a loop ID there (the `loop_id` module);
 //! 4. erases the markers.
 //!
-//! If any loop got a hint, every other loop of the module gets an ID without hint (the `plain` module says why). Finally
-//! LLVM's verifier looks at the module. [`surviving_loops`] looks at it again after optimization and counts what is left
-//! of each hint; [`prepare_for_printing`] keeps code generation from losing it.
+//! If any loop got a hint, every other loop of the module gets an ID without hint (the `plain` module says why).
+//! Finally LLVM's verifier looks at the module. [`surviving_loops`] looks at it again after optimization and counts
+//! what is left of each hint; [`prepare_for_printing`] keeps code generation from losing it.
 
 mod error;
 pub mod ffi;

@@ -1,14 +1,15 @@
 //! Loop IDs: the metadata that LLVM reads from a latch.
 //!
 //! An ID is a distinct node whose first operand is itself; the others are properties. Ours are the hint
-//! (`llvm.loop.unroll.disable`, `.full` or `.count`) and [`SITE_PROPERTY`], which names the source site and the function
-//! that the loop stood in when hints were resolved. LLVM keeps properties that it does not know, so after optimization
-//! the site still tells which loops are left of a hint. A loop that must have an ID and has no hint gets
+//! (`llvm.loop.unroll.disable`, `.full` or `.count`) and [`SITE_PROPERTY`], which names the source site and the
+//! function that the loop stood in when hints were resolved. LLVM keeps properties that it does not know, so after
+//! optimization the site still tells which loops are left of a hint. A loop that must have an ID and has no hint gets
 //! [`PLAIN_PROPERTY`]: an ID without properties, or with places in the source alone, counts for LLVM as none.
 //!
-//! A loop that LLVM has unrolled gets the properties that `llvm.loop.unroll.followup_unrolled` lists, and no others: not to be
-//! unrolled again, its site, and [`UNROLLED_PROPERTY`]. Left to itself, LLVM would keep the site only where the new latch is a
-//! copy of the old one, which it is not where the number of turns leaves a remainder. A loop for the remainder gets no site.
+//! A loop that LLVM has unrolled gets the properties that `llvm.loop.unroll.followup_unrolled` lists, and no others:
+//! not to be unrolled again, its site, and [`UNROLLED_PROPERTY`]. Left to itself, LLVM would keep the site only where
+//! the new latch is a copy of the old one, which it is not where the number of turns leaves a remainder. A loop for the
+//! remainder gets no site.
 
 use crate::ffi::{self, Metadata, MetadataBuilder};
 use hint_record::{HintKind, Request, Site};
@@ -143,7 +144,8 @@ impl<'ctx> LoopIds<'ctx> {
         self.builder.node(&[self.builder.string(name)])
     }
 
-    /// A loop of which only the most turns are known LLVM unrolls by `enable`, and not by `full`; it does what either says.
+    /// A loop of which only the most turns are known LLVM unrolls by `enable`, and not by `full`; it does what either
+    /// says.
     fn unroll_properties(&self, request: Request) -> Vec<Metadata> {
         match request {
             Request::Nounroll => vec![self.flag(DISABLE)],

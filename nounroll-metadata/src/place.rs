@@ -4,9 +4,10 @@
 //! called, and so every marker in a kernel the line of its `#[kernel]`. The site knows the keyword's line; the marker's
 //! location knows the file, the function, and the calls through which it was inlined.
 //!
-//! The optimizer replaces a latch's jump by others, with other places. But a location in the loop's ID it keeps, and corrects
-//! where it inlines the loop. So [`keep`] puts one there, and [`place_latches`] gives it to the jumps that are left. A loop that
-//! LLVM has unrolled has lost it, and keeps its site: the jump then gets the keyword's line, in the function that it is in.
+//! The optimizer replaces a latch's jump by others, with other places. But a location in the loop's ID it keeps, and
+//! corrects where it inlines the loop. So [`keep`] puts one there, and [`place_latches`] gives it to the jumps that are
+//! left. A loop that LLVM has unrolled has lost it, and keeps its site: the jump then gets the keyword's line, in the
+//! function that it is in.
 //!
 //! When it is wrong: a loop that a `macro_rules!` of another file wrote keeps the marker's place.
 
@@ -22,7 +23,8 @@ use std::path::Path;
 
 const LOOP_KIND: &str = "llvm.loop";
 
-/// Gives a hinted loop's latch the place of the loop's keyword, and its ID too. Nothing happens without debug information.
+/// Gives a hinted loop's latch the place of the loop's keyword, and its ID too. Nothing happens without debug
+/// information.
 pub fn keep<'ctx>(latch: InstructionValue<'ctx>, marker: InstructionValue<'ctx>, site: &Site) {
     let Some(place) = keyword(marker, site) else { return };
     place.set(latch);
@@ -41,8 +43,8 @@ pub fn hold<'ctx>(latch: InstructionValue<'ctx>, place: Place<'ctx>) {
     builder.attach(latch, kind, builder.self_referencing(&all));
 }
 
-/// Gives every latch whose ID holds a place that place, and what decides whether it jumps back too, unless that was written
-/// in the same file. For a module that has been optimized.
+/// Gives every latch whose ID holds a place that place, and what decides whether it jumps back too, unless that was
+/// written in the same file. For a module that has been optimized.
 ///
 /// The comparison, because ptxas knows no line for a jump that all threads take together; and not one of the same file,
 /// because it is then what the user wrote: the condition of a `while`, or of a `break`.

@@ -1,22 +1,22 @@
 //! IDs for the loops without hint.
 //!
-//! LLVM folds an empty latch into the blocks that jump to it, and the latch's ID goes to their terminators. Such a block
-//! may end another loop as well: an inner loop that is tested at its bottom, or an outer loop that the inner one continues
-//! directly. That loop would then have the hint too. Where both latches have an ID, LLVM leaves them alone; an ID without
-//! properties does not count.
+//! LLVM folds an empty latch into the blocks that jump to it, and the latch's ID goes to their terminators. Such a
+//! block may end another loop as well: an inner loop that is tested at its bottom, or an outer loop that the inner one
+//! continues directly. That loop would then have the hint too. Where both latches have an ID, LLVM leaves them alone;
+//! an ID without properties does not count.
 //!
-//! Which loops come to lie in or around each other is known only after inlining. So where a module has a hint, every loop
-//! in it gets an ID.
+//! Which loops come to lie in or around each other is known only after inlining. So where a module has a hint, every
+//! loop in it gets an ID.
 //!
-//! So does every switch in a loop, although it is no latch: where LLVM turns a switch into a comparison, it drops the ID,
-//! and with it the hint of a latch that was folded into the switch before.
+//! So does every switch in a loop, although it is no latch: where LLVM turns a switch into a comparison, it drops the
+//! ID, and with it the hint of a latch that was folded into the switch before.
 //!
 //! What this cannot prevent: an outer loop whose turn starts with the inner loop can be made one loop with it, as in
-//! `while a { loop { …; if b { break } } }`. LLVM takes the ID of either then. Where that is the hinted one, all of the new loop
-//! is what its hint asks for, the outer one's part with it; no other loop is there any more. Where it is the plain one, the hint
-//! is gone, and the report has to say so (the linker's `why` module finds out). An ID for the branch into the inner loop, which
-//! keeps the two apart as long as loops are transformed, does not do so to the end; and with no ID for the outer loop, hints would
-//! slip onto it in other shapes.
+//! `while a { loop { …; if b { break } } }`. LLVM takes the ID of either then. Where that is the hinted one, all of the
+//! new loop is what its hint asks for, the outer one's part with it; no other loop is there any more. Where it is the
+//! plain one, the hint is gone, and the report has to say so (the linker's `why` module finds out). An ID for the
+//! branch into the inner loop, which keeps the two apart as long as loops are transformed, does not do so to the end;
+//! and with no ID for the outer loop, hints would slip onto it in other shapes.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::{Existing, LoopIds};
@@ -24,8 +24,8 @@ use codegen_pass::{Block, ControlFlow, LoopForest, LoopId, MergeLatches, single_
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 use std::collections::HashSet;
 
-/// Gives every loop of the function that carries no hint an ID of its own, and every switch in a loop. Other IDs on blocks
-/// that are no latch (any more) are taken off.
+/// Gives every loop of the function that carries no hint an ID of its own, and every switch in a loop. Other IDs on
+/// blocks that are no latch (any more) are taken off.
 pub fn mark_plain_loops<'ctx>(ids: &LoopIds<'ctx>, function: FunctionValue<'ctx>) {
     let mut graph = FunctionGraph::new(function);
     let forest = LoopForest::of(&graph);

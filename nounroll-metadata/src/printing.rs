@@ -1,14 +1,15 @@
 //! The last touch before LLVM prints PTX, so that it prints `.pragma "nounroll"` for those loops whose ID asks for it.
 //!
-//! LLVM prints the pragma at a header if some block jumps there that lies in no inner loop and came from an IR block whose
-//! terminator has such an ID. Code generation gets in the way twice: it removes blocks that do nothing but jump, and their
-//! ID goes to the blocks before them, in place of those blocks' own; and it makes several blocks of one that ends in a
-//! switch, all of which count as having its ID. So
+//! LLVM prints the pragma at a header if some block jumps there that lies in no inner loop and came from an IR block
+//! whose terminator has such an ID. Code generation gets in the way twice: it removes blocks that do nothing but jump,
+//! and their ID goes to the blocks before them, in place of those blocks' own; and it makes several blocks of one that
+//! ends in a switch, all of which count as having its ID. So
 //! - an outer loop's latch that is merged into an inner loop takes the inner loop's ID away, and loses its own;
 //! - an outer loop that an inner one's switch continues directly gets the inner loop's pragma.
 //!
-//! Against both, a loop around another is given a latch of its own that is never merged: an empty piece of assembly stands
-//! in it, which is a comment in PTX and no instruction. IDs that say nothing to the printer, or stand on no latch, go.
+//! Against both, a loop around another is given a latch of its own that is never merged: an empty piece of assembly
+//! stands in it, which is a comment in PTX and no instruction. IDs that say nothing to the printer, or stand on no
+//! latch, go.
 
 use crate::graph::FunctionGraph;
 use crate::holders::Holders;

@@ -117,8 +117,8 @@ impl<'a, 'ctx> Rewrite<'a, 'ctx> {
         Ok(MarkedLoop { header, back_edges: found.latches.len(), latch })
     }
 
-    /// The block's name. Compilers drop names in release builds; a hinted loop's blocks get new ones, so that they can be
-    /// found in what LLVM prints.
+    /// The block's name. Compilers drop names in release builds; a hinted loop's blocks get new ones, so that they can
+    /// be found in what LLVM prints.
     fn name(&self, block: Block, fallback: &str) -> String {
         let block = self.graph.llvm_block(block);
         if block.get_name().is_empty() {

@@ -1,11 +1,11 @@
 //! Loops that LLVM has made of one.
 //!
-//! Where several paths lead back to a header, LLVM may put a block with nothing in it before the header, to which some of them
-//! lead from then on. That is a loop to all analyses, around the one whose header comes next; some of its jumps carry the ID that
-//! the whole loop had, or none. It counts as a part of the inner one.
+//! Where several paths lead back to a header, LLVM may put a block with nothing in it before the header, to which some
+//! of them lead from then on. That is a loop to all analyses, around the one whose header comes next; some of its jumps
+//! carry the ID that the whole loop had, or none. It counts as a part of the inner one.
 //!
-//! When it is wrong: it goes by the name that LLVM gives such a block, and by what a hint that nests in itself has not: it
-//! stands in the source only once.
+//! When it is wrong: it goes by the name that LLVM gives such a block, and by what a hint that nests in itself has not:
+//! it stands in the source only once.
 
 use crate::graph::FunctionGraph;
 use crate::loop_id::{LoopIds, Named};

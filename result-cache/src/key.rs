@@ -19,8 +19,8 @@ impl Key {
 }
 
 impl KeyBuilder {
-    /// Adds something that the result depends on. Each part is hashed with its length, so that no two lists of parts are the
-    /// same bytes.
+    /// Adds something that the result depends on. Each part is hashed with its length, so that no two lists of parts
+    /// are the same bytes.
     pub fn with(mut self, part: impl AsRef<[u8]>) -> KeyBuilder {
         let part = part.as_ref();
         self.0.update((part.len() as u64).to_le_bytes());

@@ -1,16 +1,17 @@
 //! Results of slow, repeatable steps, kept in a folder by the hash of all that they depend on.
 //!
-//! A step that always makes the same bytes of the same input asks for its [`Key`] before it runs and hands in what it made
-//! afterwards. The folder is [`FOLDER`], or a place below the user's cache folder that the command chooses. It may be deleted at
-//! any time, restored from a CI job's cache, shared by machines, or mounted read-only: then results are found, and none is added.
+//! A step that always makes the same bytes of the same input asks for its [`Key`] before it runs and hands in what it
+//! made afterwards. The folder is [`FOLDER`], or a place below the user's cache folder that the command chooses. It may
+//! be deleted at any time, restored from a CI job's cache, shared by machines, or mounted read-only: then results are
+//! found, and none is added.
 //!
-//! - **Whole or not there.** An entry is written beside its place and renamed. It starts with the hash of its content, so a
-//!   damaged one is no hit.
+//! - **Whole or not there.** An entry is written beside its place and renamed. It starts with the hash of its content,
+//!   so a damaged one is no hit.
 //! - **Two runs at once** at worst make the same entry twice.
 //! - **Bounded.** When the folder has grown past its limit, entries that nobody has asked for longest go first.
 //!
-//! When it is wrong: a step whose key leaves out something that it reads gets an old result. So a key names the program by its
-//! content and not by its version alone.
+//! When it is wrong: a step whose key leaves out something that it reads gets an old result. So a key names the program
+//! by its content and not by its version alone.
 
 mod key;
 

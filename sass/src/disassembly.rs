@@ -1,7 +1,7 @@
 //! nvdisasm's text, read.
 //!
-//! Why the text and not `--emit-json`: the JSON of release 13.5 has neither the functions inside a kernel's section, nor
-//! the targets of indirect jumps, nor source lines; the text (`-c`, with `-gi` for lines) has all three.
+//! Why the text and not `--emit-json`: the JSON of release 13.5 has neither the functions inside a kernel's section,
+//! nor the targets of indirect jumps, nor source lines; the text (`-c`, with `-gi` for lines) has all three.
 //!
 //! ```text
 //!         .target sm_90
@@ -18,8 +18,8 @@
 //! ```
 //!
 //! A kernel's section holds the kernel first, then a copy of each device function that it can call (`$kernel$function`)
-//! and ptxas's own helpers (`$__internal_0_$__cuda_sm20_div_u64`), called alike. In code for debugging, each of them has
-//! a section of its own instead, and its plain name. `.type … @function` tells a function's label from a jump's.
+//! and ptxas's own helpers (`$__internal_0_$__cuda_sm20_div_u64`), called alike. In code for debugging, each of them
+//! has a section of its own instead, and its plain name. `.type … @function` tells a function's label from a jump's.
 //!
 //! A source line holds from its record to the next one; it ends at a function's label, because a helper has no records
 //! and would inherit the line of whatever happens to stand before it. Records of the file `.nv_debug_ptx_txt`, which

@@ -13,8 +13,9 @@
 //!    may be any other block.
 //! 4. A jump to another function's first instruction is a call that returns to the caller's caller.
 //!
-//! And one keeps calls out that are none: before sm_90, ptxas writes some jumps out of a loop as `CALL.REL.NOINC` of the
-//! label behind it, from which nothing returns. A call of code that is no function ([`crate::Symbol`]) is therefore a jump.
+//! And one keeps calls out that are none: before sm_90, ptxas writes some jumps out of a loop as `CALL.REL.NOINC` of
+//! the label behind it, from which nothing returns. A call of code that is no function ([`crate::Symbol`]) is therefore
+//! a jump.
 //!
 //! A block ends at every jump, call, return and exit, conditional or not.
 

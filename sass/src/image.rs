@@ -1,7 +1,7 @@
 //! Two cubins held against each other, byte for byte, as far as machine code goes.
 //!
-//! Machine code stands in the sections `.text.…`, one for each kernel. What lies beside it (symbols, notes, line tables)
-//! may differ between two runs of ptxas that made the same code; a section that one of the two lacks differs.
+//! Machine code stands in the sections `.text.…`, one for each kernel. What lies beside it (symbols, notes, line
+//! tables) may differ between two runs of ptxas that made the same code; a section that one of the two lacks differs.
 
 use std::collections::BTreeMap;
 

@@ -16,8 +16,8 @@
 //!   only what the address is relative to;
 //! - `BPT.TRAP` ends the kernel. ptxas often puts nothing but padding behind it;
 //! - `BSSY Bn, label` arms a convergence barrier, `BSYNC Bn` waits at it. ptxas puts the label right behind the
-//!   `BSYNC`, so that waiting is going on; `BREAK` takes threads out of the barrier and goes on as well, `BMOV` saves it
-//!   or brings it back, perhaps as another `Bn`, and `YIELD` lets other threads of the warp run first;
+//!   `BSYNC`, so that waiting is going on; `BREAK` takes threads out of the barrier and goes on as well, `BMOV` saves
+//!   it or brings it back, perhaps as another `Bn`, and `YIELD` lets other threads of the warp run first;
 //! - `WARPSYNC.COLLECTIVE` gathers threads and names the place right behind its `ENDCOLLECTIVE`;
 //! - every other instruction goes on.
 

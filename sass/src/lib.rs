@@ -14,9 +14,9 @@
 //! disassembled text is analysed on a machine without CUDA ([`Module::parse`]).
 //!
 //! **What a kernel's figures cover.** The kernel and every function that it can call, each counted once however often
-//! it is called. Optimizing, ptxas puts a copy of every callee into the section of each kernel, and two kernels share no
-//! code; for debugging, every function has a section of its own. A call through a register may go to any device function
-//! of the kernel's section, and to any in a section of its own.
+//! it is called. Optimizing, ptxas puts a copy of every callee into the section of each kernel, and two kernels share
+//! no code; for debugging, every function has a section of its own. A call through a register may go to any device
+//! function of the kernel's section, and to any in a section of its own.
 //!
 //! **What counts as what** (by opcode, modifiers aside):
 //!

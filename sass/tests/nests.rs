@@ -113,8 +113,8 @@ struct Truth {
 
 /// A block.
 struct Tags {
-    /// With where control goes from there: a store under the predicate of the branch that ends the block runs only where
-    /// that is taken, or only where it is not.
+    /// With where control goes from there: a store under the predicate of the branch that ends the block runs only
+    /// where that is taken, or only where it is not.
     all: Vec<(u32, Vec<usize>)>,
     /// Those that whoever goes through the block stores.
     always: BTreeSet<u32>,

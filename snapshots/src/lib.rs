@@ -1,6 +1,7 @@
 //! What every stage makes of the kernels, as text under review: see `tests/`.
 //!
-//! This library only makes the texts comparable: it takes out what changes from build to build without meaning anything.
+//! This library only makes the texts comparable: it takes out what changes from build to build without meaning
+//! anything.
 
 pub mod amdgcn;
 pub mod pieces;
@@ -8,9 +9,9 @@ pub mod ptx;
 
 use std::collections::HashMap;
 
-/// Gives numbers and hashes names by the order in which they appear: metadata (`!28`), constants (`@alloc_…`, `@anon.….2`), PTX
-/// labels (`$L__BB10_1`, whose first number counts the module's functions), and the part of a Rust symbol that tells crates
-/// of one name apart (`Cs…_`).
+/// Gives numbers and hashes names by the order in which they appear: metadata (`!28`), constants (`@alloc_…`,
+/// `@anon.….2`), PTX labels (`$L__BB10_1`, whose first number counts the module's functions), and the part of a Rust
+/// symbol that tells crates of one name apart (`Cs…_`).
 pub fn without_volatile(text: &str) -> String {
     let text = renumber(text, "!", "!", |character| character.is_ascii_digit());
     let text = renumber(&text, "@alloc_", "@alloc_", |character| character.is_ascii_hexdigit());
@@ -19,7 +20,8 @@ pub fn without_volatile(text: &str) -> String {
     renumber(&text, "$L__BB", "$L__BB.", |character| character.is_ascii_digit() || character == '_')
 }
 
-/// Replaces what follows `mark` (as long as `is_part` holds) by the number of its first appearance, behind `replacement`.
+/// Replaces what follows `mark` (as long as `is_part` holds) by the number of its first appearance, behind
+/// `replacement`.
 pub(crate) fn renumber(text: &str, mark: &str, replacement: &str, is_part: impl Fn(char) -> bool) -> String {
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut pieces = text.split(mark);

@@ -1,7 +1,7 @@
 //! The kernels of `kernels/pieces` by groups: what stands together in one snapshot, whatever the target.
 
-/// A group's name and its kernels, in the order in which they are shown. Kernels that are in no group are compiled and held
-/// to what must hold for all of them, and not shown.
+/// A group's name and its kernels, in the order in which they are shown. Kernels that are in no group are compiled and
+/// held to what must hold for all of them, and not shown.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("shuffles", &["shfl", "shfl_down", "shfl_up", "shfl_xor", "shfl_u8", "shfl_f64"]),
     ("segments", &["segment_shfl", "segment_shfl_down", "segment_shfl_up", "segment_ballot"]),

@@ -1,8 +1,8 @@
-//! The machine code of AMD's GPUs: one operation a kernel, instruction by instruction, and for every kernel of the sub-groups'
-//! contract what it must and must not hold.
+//! The machine code of AMD's GPUs: one operation a kernel, instruction by instruction, and for every kernel of the
+//! sub-groups' contract what it must and must not hold.
 //!
-//! What only tells the scheduler something (`s_delay_alu` and its like) is left out. What must hold whatever LLVM's scheduling
-//! is asserted beside the snapshots.
+//! What only tells the scheduler something (`s_delay_alu` and its like) is left out. What must hold whatever LLVM's
+//! scheduling is asserted beside the snapshots.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -118,8 +118,8 @@ fn hints_hold_in_the_machine_code() {
     }
 }
 
-/// Both architectures, with the kernels of the sub-groups' contract. Four shuffles, on the whole sub-group and on segments,
-/// move one word or several each.
+/// Both architectures, with the kernels of the sub-groups' contract. Four shuffles, on the whole sub-group and on
+/// segments, move one word or several each.
 #[test]
 fn every_kernel_of_the_contract_exchanges_by_permutes_alone() {
     for (arch, assembly) in ARCHS.iter().zip(&assemblies(&checkout(), "subgroup")) {

@@ -1,5 +1,5 @@
-//! Every kernel, and every device function with a hint, at every stage: MIR before and after the plugin (as a difference), the IR with hints resolved, PTX, and what
-//! is counted in the machine code.
+//! Every kernel, and every device function with a hint, at every stage: MIR before and after the plugin (as a
+//! difference), the IR with hints resolved, PTX, and what is counted in the machine code.
 
 use std::collections::BTreeSet;
 use std::path::Path;

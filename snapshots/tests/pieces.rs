@@ -1,6 +1,6 @@
-//! The instructions that each operation of `device-std` becomes on NVIDIA's GPUs: the kernels of `kernels/pieces`, by groups, with those of
-//! several architectures side by side where they differ. Another target has snapshots of its own, beside these, of the same
-//! groups.
+//! The instructions that each operation of `device-std` becomes on NVIDIA's GPUs: the kernels of `kernels/pieces`, by
+//! groups, with those of several architectures side by side where they differ. Another target has snapshots of its own,
+//! beside these, of the same groups.
 //!
 //! Beside the texts stand the claims that must hold for all of them: nothing is called, nothing is in local memory, no
 //! library of NVIDIA's is needed, and nothing can panic.
@@ -18,7 +18,8 @@ use snapshots::{pieces::GROUPS, ptx};
 /// Before and after the reductions in one instruction (sm_80), and the minima and maxima of three (sm_100).
 const ARCHS: [&str; 3] = ["sm_75", "sm_90", "sm_100"];
 
-/// What a group is shown of: reductions by the machine's instruction only where it is, as one of them shows what is instead.
+/// What a group is shown of: reductions by the machine's instruction only where it is, as one of them shows what is
+/// instead.
 fn archs_of(group: &str) -> &'static [&'static str] {
     if group == "integer_reductions" { &["sm_90", "sm_100"] } else { &ARCHS }
 }

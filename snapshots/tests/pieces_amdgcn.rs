@@ -1,5 +1,5 @@
-//! What each operation of `device-std` becomes on AMD's GPUs: the mnemonics of the kernels of `kernels/pieces`, by the same
-//! groups as on NVIDIA's, for wavefronts of 32 and of 64 lanes.
+//! What each operation of `device-std` becomes on AMD's GPUs: the mnemonics of the kernels of `kernels/pieces`, by the
+//! same groups as on NVIDIA's, for wavefronts of 32 and of 64 lanes.
 //!
 //! Beside the texts stand the claims that must hold for all of them.
 

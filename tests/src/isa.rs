@@ -1,7 +1,7 @@
 //! AMD's assembly, as far as tests look at it: the instructions of a kernel, and its loops.
 //!
-//! A branch's target is a label of the same function. A branch to an address in registers leaves it. Wrong where a kernel
-//! holds a table of jumps, which LLVM makes none of for these GPUs.
+//! A branch's target is a label of the same function. A branch to an address in registers leaves it. Wrong where a
+//! kernel holds a table of jumps, which LLVM makes none of for these GPUs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! How many blocks of a kernel a multiprocessor holds at once.
 //!
-//! From the tables of compute capabilities in the CUDA C++ Programming Guide: registers are given to warps in units of 256,
-//! and each block takes 1 KB of shared memory for the system.
+//! From the tables of compute capabilities in the CUDA C++ Programming Guide: registers are given to warps in units of
+//! 256, and each block takes 1 KB of shared memory for the system.
 
 /// What a multiprocessor has.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,8 @@ impl Multiprocessor {
         Multiprocessor { registers: 64 << 10, warps, blocks, shared_bytes: shared << 10 }
     }
 
-    /// The blocks of so many threads that it holds, of which each thread has so many registers, each block so much shared memory.
+    /// The blocks of so many threads that it holds, of which each thread has so many registers, each block so much
+    /// shared memory.
     pub fn blocks(self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
         let warps = threads.div_ceil(32);
         let by_registers = self.registers / (registers * 32).next_multiple_of(256) / warps;

@@ -1,5 +1,5 @@
-//! The promise: for AMD's GPUs the same hints are honoured on the same loops as for NVIDIA's, down to the machine code, and what
-//! cannot be had there is refused in one sentence.
+//! The promise: for AMD's GPUs the same hints are honoured on the same loops as for NVIDIA's, down to the machine code,
+//! and what cannot be had there is refused in one sentence.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The promise: what the emulator computes from a kernel's PTX is what the same function computes on the host, bit for bit.
+//! The promise: what the emulator computes from a kernel's PTX is what the same function computes on the host, bit for
+//! bit.
 //!
 //! Products and sums are never contracted, so there is one right result. Inputs are exactly as long as the kernels'
 //! documentation needs, and the emulator's checks are on: a load too far, or any other fault, fails the test as well.
@@ -135,7 +136,8 @@ impl Random {
         (self.0 >> 32) as u32
     }
 
-    /// A float of a sign and size that make sums round: above 1, below, tiny, not normal, or zero. Never infinite or NaN.
+    /// A float of a sign and size that make sums round: above 1, below, tiny, not normal, or zero. Never infinite or
+    /// NaN.
     fn float(&mut self) -> f32 {
         let size = [3.0, 1.0, 1.0e-3, 1.0e-38, 1.0e-44, 0.0][self.bits() as usize % 6];
         let sign = if self.bits().is_multiple_of(4) { -1.0 } else { 1.0 };
@@ -229,8 +231,8 @@ fn sub_groups_keep_their_contract(builder: &Builder, arch: &Arch) {
     assert!(unused.is_empty(), "no case runs {unused:?}");
 }
 
-/// Kernels with buffers of their own kinds, in the crate `package`; others are run by the test whose text is `elsewhere`, and
-/// approximations, named `fast_…`, have no bits to be held to.
+/// Kernels with buffers of their own kinds, in the crate `package`; others are run by the test whose text is
+/// `elsewhere`, and approximations, named `fast_…`, have no bits to be held to.
 fn cases_have_the_same_bits(package: &str, cases: &[case::Case], elsewhere: &str, builder: &Builder, arch: &Arch) {
     let module = module(package, builder, arch);
     for case in cases {

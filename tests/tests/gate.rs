@@ -1,5 +1,5 @@
-//! The promise: what an audit or a build lets pass is what the levels and budgets say, each failure is told at its place with
-//! what to do, and what ptxas did to a hinted loop is found out line by line.
+//! The promise: what an audit or a build lets pass is what the levels and budgets say, each failure is told at its
+//! place with what to do, and what ptxas did to a hinted loop is found out line by line.
 
 use std::fs;
 use std::path::{Path, PathBuf};

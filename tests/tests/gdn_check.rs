@@ -1,5 +1,5 @@
-//! The promise: the check of the Gated DeltaNet kernels finds nothing wrong with them and notices what is; it is the same on the
-//! emulator and on a driver, from the script too. And arrays go through files as they do through memory.
+//! The promise: the check of the Gated DeltaNet kernels finds nothing wrong with them and notices what is; it is the
+//! same on the emulator and on a driver, from the script too. And arrays go through files as they do through memory.
 //!
 //! The driver is a library in its place that runs kernels on the emulator (`launch/tests/driver`).
 

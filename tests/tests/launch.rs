@@ -1,5 +1,5 @@
-//! The promise: a host program that is written against the launcher's trait runs compiled kernels, slices, per-thread output and
-//! dynamic shared memory included, on the emulator and, where there is one, on a GPU, with the same results.
+//! The promise: a host program that is written against the launcher's trait runs compiled kernels, slices, per-thread
+//! output and dynamic shared memory included, on the emulator and, where there is one, on a GPU, with the same results.
 
 use cargo_latch::build::{BuildArgs, Builder, HintMode, Wanted};
 use cargo_latch::setup::Progress;

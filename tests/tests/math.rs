@@ -1,5 +1,5 @@
-//! The promise: the functions of `device_std::math` have the same bits on a GPU as on a host, seen in the emulator; and the
-//! approximations, where the instructions are as good as the emulator's, are as close as their documentation says.
+//! The promise: the functions of `device_std::math` have the same bits on a GPU as on a host, seen in the emulator; and
+//! the approximations, where the instructions are as good as the emulator's, are as close as their documentation says.
 //!
 //! A NaN is only a NaN: its sign and payload are the machine's choice.
 

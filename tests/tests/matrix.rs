@@ -1,6 +1,7 @@
-//! The promise: a counted loop around a matrix instruction that is to stay rolled is one loop of the machine code, with every
-//! such instruction inside, and ptxas has nothing to say against it; no pass may move the instruction behind a condition; and
-//! what the emulator computes from the PTX is what the host computes, bit for bit, which is the product of the matrices.
+//! The promise: a counted loop around a matrix instruction that is to stay rolled is one loop of the machine code, with
+//! every such instruction inside, and ptxas has nothing to say against it; no pass may move the instruction behind a
+//! condition; and what the emulator computes from the PTX is what the host computes, bit for bit, which is the product
+//! of the matrices.
 //!
 //! Wrong where a GPU adds in another order: its last bits are its own.
 
@@ -132,8 +133,8 @@ fn every_instruction_is_convergent_in_the_optimized_module() {
     for call in &calls {
         assert!(attributes(&module, call).split_whitespace().any(|word| word == "convergent"), "{call}");
     }
-    // Kernels of one, two and four products by mma in each format; two loads a staged kernel, three a chained one and six of
-    // all kinds; and of the warpgroup's products three, with a fence, a commit and a wait a kernel.
+    // Kernels of one, two and four products by mma in each format; two loads a staged kernel, three a chained one and
+    // six of all kinds; and of the warpgroup's products three, with a fence, a commit and a wait a kernel.
     let count = |name: &str| calls.iter().filter(|call| call.contains(name)).count();
     assert_eq!(["@llvm.nvvm.mma.", " asm "].map(count), [7, 7 + 16 + 9], "{calls:#?}");
 }

@@ -1,5 +1,5 @@
-//! The promise: shared memory, atomic operations and per-thread output do in compiled code what they do on the host; shared
-//! memory is in its address space, also where several crates ask for it; and scopes reach the instructions.
+//! The promise: shared memory, atomic operations and per-thread output do in compiled code what they do on the host;
+//! shared memory is in its address space, also where several crates ask for it; and scopes reach the instructions.
 //!
 //! What the instructions look like, one by one, is under snapshot (`snapshots/tests/pieces`).
 
@@ -181,7 +181,8 @@ fn crates_that_both_ask_for_shared_memory_do_not_clash() {
     assert_eq!(found, (0..50).map(wanted).collect::<Vec<_>>());
 }
 
-/// The machine code too: ptxas accepts the scopes and the address spaces, and nothing of a shared array is local memory.
+/// The machine code too: ptxas accepts the scopes and the address spaces, and nothing of a shared array is local
+/// memory.
 #[test]
 fn machine_code_has_no_local_memory() {
     let audited =

@@ -1,5 +1,5 @@
-//! The promise: a kernel can be looked at after every pass of the linker, with what a pass has changed; and what LLVM's passes
-//! leave, code generation takes, for both makers' GPUs and by both routes.
+//! The promise: a kernel can be looked at after every pass of the linker, with what a pass has changed; and what LLVM's
+//! passes leave, code generation takes, for both makers' GPUs and by both routes.
 
 use latch_tests::{checkout, fixture, latch, shown};
 

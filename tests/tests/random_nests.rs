@@ -1,8 +1,8 @@
-//! The promise: whatever loops a kernel is made of, every hint has a record, every module passes LLVM's verifier and ptxas, and
-//! no pragma goes without its loop.
+//! The promise: whatever loops a kernel is made of, every hint has a record, every module passes LLVM's verifier and
+//! ptxas, and no pragma goes without its loop.
 //!
-//! 200 kernels with random nests are written into a crate of their own and built once in each mode. The seeds are fixed: a
-//! kernel's name says which one made it.
+//! 200 kernels with random nests are written into a crate of their own and built once in each mode. The seeds are
+//! fixed: a kernel's name says which one made it.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The promise: a loop that does not become what its hint asks is told of with the one reason that is true of it, at its line,
-//! in its function and instance; by both routes and in both modes alike.
+//! The promise: a loop that does not become what its hint asks is told of with the one reason that is true of it, at
+//! its line, in its function and instance; by both routes and in both modes alike.
 
 use std::collections::BTreeMap;
 use std::fs;

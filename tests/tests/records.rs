@@ -1,4 +1,5 @@
-//! The promise: every hint in the source has a record, with a reason where it was not kept, and both modes say the same.
+//! The promise: every hint in the source has a record, with a reason where it was not kept, and both modes say the
+//! same.
 
 use std::collections::BTreeMap;
 

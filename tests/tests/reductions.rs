@@ -1,5 +1,6 @@
-//! The promise: `kernels/reduce` keeps its budgets on every architecture and in both modes, and its PTX computes in the emulator
-//! what the same functions compute on the host, bit for bit; the forms named `…_fast` are as good as the ISA says.
+//! The promise: `kernels/reduce` keeps its budgets on every architecture and in both modes, and its PTX computes in the
+//! emulator what the same functions compute on the host, bit for bit; the forms named `…_fast` are as good as the ISA
+//! says.
 //!
 //! That the host's results are right is tested beside the kernels.
 
@@ -42,7 +43,8 @@ struct Compiled<'a> {
 }
 
 impl Compiled<'_> {
-    /// Runs it: `inputs` as slices, `others` after them, and an output of `len` words whose second argument is `length`.
+    /// Runs it: `inputs` as slices, `others` after them, and an output of `len` words whose second argument is
+    /// `length`.
     fn run<T: Scalar>(&self, shape: Shape, inputs: &[&[f32]], others: &[Arg], len: usize, length: usize) -> Vec<T> {
         let mut device = Device::default();
         let mut args = Vec::new();

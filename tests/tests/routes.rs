@@ -1,4 +1,5 @@
-//! The promise: by libNVVM a hint becomes what it becomes by LLVM's own backend, for every shape of loop and in both modes.
+//! The promise: by libNVVM a hint becomes what it becomes by LLVM's own backend, for every shape of loop and in both
+//! modes.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The promise: `cargo latch run` computes what the kernel says, from arrays to arrays; names a fault's place, with exit code
-//! 1; and leaves no output where anything failed.
+//! The promise: `cargo latch run` computes what the kernel says, from arrays to arrays; names a fault's place, with
+//! exit code 1; and leaves no output where anything failed.
 
 use std::path::Path;
 

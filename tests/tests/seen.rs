@@ -1,5 +1,5 @@
-//! The promise: a hint's status is what the machine code that is shipped shows of its own loop, on every route, with source lines or
-//! without; and lines change no byte of that code.
+//! The promise: a hint's status is what the machine code that is shipped shows of its own loop, on every route, with
+//! source lines or without; and lines change no byte of that code.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The promise: the machine code of every kernel holds the loops and loads that the kernel's documentation names, on every
-//! architecture and in both modes; and an unoptimized build keeps one pragma for each loop that is to stay.
+//! The promise: the machine code of every kernel holds the loops and loads that the kernel's documentation names, on
+//! every architecture and in both modes; and an unoptimized build keeps one pragma for each loop that is to stay.
 
 use cargo_latch::audit::Entry;
 use cargo_latch::build::{BuildArgs, Builder, HintMode, Profile, Route, Wanted};

@@ -1,14 +1,16 @@
 //! What libNVVM wants of a module that LLVM does not.
 //!
 //! NVVM IR is LLVM IR with more rules. The module must carry NVVM's version and data layout. Kernels keep the calling
-//! convention `ptx_kernel`, which libNVVM takes for what it is; `!nvvm.annotations` are not needed. Then there is what its
-//! verifier refuses:
-//! - function attributes that mean nothing on a GPU ([`MEANINGLESS`]), sections, and the alignment of functions: removed;
+//! convention `ptx_kernel`, which libNVVM takes for what it is; `!nvvm.annotations` are not needed. Then there is what
+//! its verifier refuses:
+//! - function attributes that mean nothing on a GPU ([`MEANINGLESS`]), sections, and the alignment of functions:
+//!   removed;
 //! - some of LLVM's intrinsics, and atomic loads and stores: written otherwise ([`super::intrinsics`],
 //!   [`super::overflow`], [`super::atomics`]).
 //!
-//! What changes the program if it is left out (`naked`, 8-bit atomics, `llvm.sin`, …) stays, and libNVVM's own words say
-//! that it will not have it. NVVM's layout gives every type that rustc uses the size and alignment that it has in rustc's.
+//! What changes the program if it is left out (`naked`, 8-bit atomics, `llvm.sin`, …) stays, and libNVVM's own words
+//! say that it will not have it. NVVM's layout gives every type that rustc uses the size and alignment that it has in
+//! rustc's.
 
 use super::library::IrVersion;
 use super::{atomics, intrinsics, overflow};

@@ -1,7 +1,7 @@
 //! Atomic loads and stores as libNVVM's verifier will have them.
 //!
-//! It refuses `load atomic` and `store atomic` of every ordering. PTX gives a volatile access the semantics of a relaxed
-//! one at system scope, and a fence beside it makes it an acquire or a release, so they become that:
+//! It refuses `load atomic` and `store atomic` of every ordering. PTX gives a volatile access the semantics of a
+//! relaxed one at system scope, and a fence beside it makes it an acquire or a release, so they become that:
 //!
 //! | atomic | becomes |
 //! |---|---|
@@ -58,7 +58,8 @@ fn rewrite_access(access: InstructionValue<'_>, ordering: AtomicOrdering) {
         builder.position_before(&next);
         build_fence(&builder, AtomicOrdering::Acquire);
     }
-    // SAFETY: the access is a live atomic load or store, which has a scope; the system's is the one that no atomic must name.
+    // SAFETY: the access is a live atomic load or store, which has a scope; the system's is the one that no atomic must
+    // name.
     unsafe { LLVMSetAtomicSingleThread(access.as_value_ref(), 0) };
     access.set_atomic_ordering(AtomicOrdering::NotAtomic).expect("a load or store may be none");
     access.set_volatile(true).expect("a load or store may be volatile");

@@ -1,21 +1,21 @@
 //! Which loops libNVVM has left of every hint, read from its own PTX.
 //!
 //! What libNVVM optimizes cannot be seen, and PTX has no loop IDs. So the module is compiled once more, with its
-//! instructions numbered ([`crate::numbers`]). If that gives the same functions, labels, jumps, calls and pragmas, then what
-//! the numbers tell of its loops holds for the code that is kept. (Unoptimized code may differ in a load or a register: there
-//! libNVVM does not fuse what stands on different lines.)
+//! instructions numbered ([`crate::numbers`]). If that gives the same functions, labels, jumps, calls and pragmas, then
+//! what the numbers tell of its loops holds for the code that is kept. (Unoptimized code may differ in a load or a
+//! register: there libNVVM does not fuse what stands on different lines.)
 //!
-//! 1. A natural loop of the PTX is made of the innermost loop of the module that all its jumps back are part of: what an inner
-//!    loop leaves behind where it was written out may jump back too. Where code was inlined, a jump in no loop of the function
-//!    inlined is part of the loop around the call, and so on outwards.
-//! 2. A loop around others is never made of the same loop as one of these, nor of one inside that: an empty latch may have
-//!    been folded into the inner loop, whose jump then ends both. So it is made of the first loop further out.
-//! 3. Of a loop that libNVVM unrolls N times, what takes the remaining iterations is no loop of the hint: it has each of the
-//!    loop's instructions at most half as often as the main loop has.
+//! 1. A natural loop of the PTX is made of the innermost loop of the module that all its jumps back are part of: what
+//!    an inner loop leaves behind where it was written out may jump back too. Where code was inlined, a jump in no loop
+//!    of the function inlined is part of the loop around the call, and so on outwards.
+//! 2. A loop around others is never made of the same loop as one of these, nor of one inside that: an empty latch may
+//!    have been folded into the inner loop, whose jump then ends both. So it is made of the first loop further out.
+//! 3. Of a loop that libNVVM unrolls N times, what takes the remaining iterations is no loop of the hint: it has each
+//!    of the loop's instructions at most half as often as the main loop has.
 //!
-//! When it is wrong: jumps that libNVVM makes of several others have no number; the loop is then judged by the number that
-//! most of its instructions share. If the numbered module gives other jumps, there is no evidence at all; the caller then
-//! goes by what LLVM's own optimizer leaves, and says so.
+//! When it is wrong: jumps that libNVVM makes of several others have no number; the loop is then judged by the number
+//! that most of its instructions share. If the numbered module gives other jumps, there is no evidence at all; the
+//! caller then goes by what LLVM's own optimizer leaves, and says so.
 
 use super::listing::{self, Function, Kind, Place, Statement};
 use crate::numbers::{Numbers, SourceLoop};
@@ -132,8 +132,8 @@ fn most_frequent(loops: impl Iterator<Item = SourceLoop>) -> Option<SourceLoop> 
 /// More calls inlined into one another than any program has.
 const MOST_CALLS: usize = 1000;
 
-/// How often the loop has the instruction that it has most often. Counting and addresses are left to the side, where the loop
-/// does anything else: of those there may be several for one instruction of the module.
+/// How often the loop has the instruction that it has most often. Counting and addresses are left to the side, where
+/// the loop does anything else: of those there may be several for one instruction of the module.
 fn most_copies(function: &Function, forest: &LoopForest, id: LoopId) -> usize {
     let own = || forest.blocks(id).filter(|&block: &Block| forest.innermost(block) == Some(id));
     let copies = |is_counted: fn(&Statement) -> bool| {
@@ -152,8 +152,8 @@ mod tests {
     use crate::numbers::number;
     use inkwell::context::Context;
 
-    /// A function with a loop that runs `outer` times around one that runs `inner` times, both hinted, and one that calls it in
-    /// a loop with a hint of its own. The comments are the numbers of the instructions.
+    /// A function with a loop that runs `outer` times around one that runs `inner` times, both hinted, and one that
+    /// calls it in a loop with a hint of its own. The comments are the numbers of the instructions.
     const MODULE: &str = r#"
 define void @nest(ptr %p, i32 %outer, i32 %inner) {
 entry:

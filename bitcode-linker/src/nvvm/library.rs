@@ -147,7 +147,8 @@ impl<'l> Program<'l> {
         // SAFETY: libNVVM writes the new handle to a live place. `program` destroys it, whatever happens.
         let status = unsafe { (library.functions.create)(&mut program.handle) };
         library.check("nvvmCreateProgram", status)?;
-        // SAFETY: the handle is live, the bytes are as many as are given, and the name is a C string; libNVVM copies both.
+        // SAFETY: the handle is live, the bytes are as many as are given, and the name is a C string; libNVVM copies
+        // both.
         let status = unsafe {
             (library.functions.add_module)(program.handle, bitcode.as_ptr().cast(), bitcode.len(), name.as_ptr())
         };
@@ -210,7 +211,8 @@ impl<'l> Program<'l> {
             return Err(status);
         }
         let mut text = vec![0u8; length];
-        // SAFETY: the handle is live, and the buffer has the length that libNVVM has asked for, its final zero included.
+        // SAFETY: the handle is live, and the buffer has the length that libNVVM has asked for, its final zero
+        // included.
         let status = unsafe { copy(self.handle, text.as_mut_ptr().cast()) };
         if status != SUCCESS {
             return Err(status);

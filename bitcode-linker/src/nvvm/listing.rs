@@ -1,7 +1,7 @@
 //! PTX as LLVM and libNVVM print it, read as far as its loops and its lines go.
 //!
-//! A body is split at labels and behind branches. Inline assembly is one statement, whatever it holds: it cannot branch to
-//! labels outside. A call may stand on several lines, of which none looks like anything else that is read here.
+//! A body is split at labels and behind branches. Inline assembly is one statement, whatever it holds: it cannot branch
+//! to labels outside. A call may stand on several lines, of which none looks like anything else that is read here.
 
 use crate::ptx::function_name;
 use codegen_pass::{Block, ControlFlow};
@@ -273,7 +273,8 @@ fn is_lasting(label: &str) -> bool {
     label.starts_with("$L__BB")
 }
 
-/// The text's functions, labels, jumps, calls and pragmas, without the numbers of registers: all that its loops hang on.
+/// The text's functions, labels, jumps, calls and pragmas, without the numbers of registers: all that its loops hang
+/// on.
 pub fn skeleton(ptx: &str) -> String {
     let mut kept = String::new();
     for line in ptx.lines() {

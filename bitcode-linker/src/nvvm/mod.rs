@@ -1,17 +1,18 @@
 //! The route by libNVVM, NVIDIA's own optimizer and code generation.
 //!
-//! libNVVM gets the linked module, its hints resolved, after LLVM has optimized it as on the other route, with two differences:
-//! a loop without hint is not unrolled, and nothing is made a vector. [`adapt`] makes NVVM IR of it. libNVVM reads LLVM 22 for
-//! sm_100 and later; for older architectures it wants the IR of LLVM 7, which has typed pointers, and the error names the other
-//! route.
+//! libNVVM gets the linked module, its hints resolved, after LLVM has optimized it as on the other route, with two
+//! differences: a loop without hint is not unrolled, and nothing is made a vector. [`adapt`] makes NVVM IR of it.
+//! libNVVM reads LLVM 22 for sm_100 and later; for older architectures it wants the IR of LLVM 7, which has typed
+//! pointers, and the error names the other route.
 //!
 //! # Why LLVM goes first
-//! A hint should become the same on both routes. libNVVM unrolls by LLVM's metadata too, but it simplifies in another order and
-//! sees fewer trip counts: given the module as it was linked, it leaves the loops of five of the 44 kernels of `kernels/unroll`.
-//! Of LLVM's passes, `sroa` mends three of these, inlining before it a fourth, and nothing but unrolling itself the fifth (an
-//! inner bound that the outer loop makes constant). A list of these passes alone still differs on one of thirty hints of random
-//! nests; LLVM's usual one on half as many, most of which are loops that libNVVM unrolls afterwards beyond what was asked.
-//! Hinted loops come out of LLVM marked, so that libNVVM does not unroll them again.
+//! A hint should become the same on both routes. libNVVM unrolls by LLVM's metadata too, but it simplifies in another
+//! order and sees fewer trip counts: given the module as it was linked, it leaves the loops of five of the 44 kernels
+//! of `kernels/unroll`. Of LLVM's passes, `sroa` mends three of these, inlining before it a fourth, and nothing but
+//! unrolling itself the fifth (an inner bound that the outer loop makes constant). A list of these passes alone still
+//! differs on one of thirty hints of random nests; LLVM's usual one on half as many, most of which are loops that
+//! libNVVM unrolls afterwards beyond what was asked. Hinted loops come out of LLVM marked, so that libNVVM does not
+//! unroll them again.
 //!
 //! # Options
 //! | here | libNVVM |
@@ -21,14 +22,15 @@
 //! | `-O1`, `-O2`, `-O3`, `-Os`, `-Oz` | `-opt=3`: the only other level that it documents |
 //! | `--fp-contract off`, `on` | `-fma=0`, `-fma=1` |
 //!
-//! Denormals, division and square root are by its defaults as IEEE 754 has them, like those of the other route. There is no
-//! option for debug information: libNVVM prints the lines that the module has. Its `-g` is not given, since it refuses
-//! modules of more than one crate.
+//! Denormals, division and square root are by its defaults as IEEE 754 has them, like those of the other route. There
+//! is no option for debug information: libNVVM prints the lines that the module has. Its `-g` is not given, since it
+//! refuses modules of more than one crate.
 //!
 //! # What is left of a hint
-//! The other route reads it from the loop IDs of the optimized module. libNVVM shows no such module, so what it was given is
-//! compiled once more with numbered instructions, and its PTX tells which loop of it is made of which hinted one
-//! ([`evidence`]). Nothing is concluded from what LLVM's own optimizer has left, unless numbering has changed the loops.
+//! The other route reads it from the loop IDs of the optimized module. libNVVM shows no such module, so what it was
+//! given is compiled once more with numbered instructions, and its PTX tells which loop of it is made of which hinted
+//! one ([`evidence`]). Nothing is concluded from what LLVM's own optimizer has left, unless numbering has changed the
+//! loops.
 
 mod adapt;
 mod atomics;

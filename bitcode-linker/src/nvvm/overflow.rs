@@ -1,9 +1,9 @@
 //! Arithmetic that reports overflow, where libNVVM has none.
 //!
-//! Its verifier knows `llvm.uadd.with.overflow` and the like for 16, 32 and 64 bits, and its code generation without optimization,
-//! which builds with overflow checks use, has no such multiplication of 16 or 32 bits. Both are written out in numbers of
-//! twice the width, where nothing overflows: the narrow result is the lower half, and it has overflowed exactly if widening it
-//! does not give the wide one back.
+//! Its verifier knows `llvm.uadd.with.overflow` and the like for 16, 32 and 64 bits, and its code generation without
+//! optimization, which builds with overflow checks use, has no such multiplication of 16 or 32 bits. Both are written
+//! out in numbers of twice the width, where nothing overflows: the narrow result is the lower half, and it has
+//! overflowed exactly if widening it does not give the wide one back.
 
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
@@ -70,7 +70,8 @@ impl<'ctx> Call<'ctx> {
         let builder = block.get_context().create_builder();
         builder.position_before(&self.instruction);
         let pair = self.build(&builder).expect("the builder stands before an instruction, and the types are right");
-        // SAFETY: both are live values of the same type. The pair is a constant where the operands are, so it has no place.
+        // SAFETY: both are live values of the same type. The pair is a constant where the operands are, so it has no
+        // place.
         unsafe { LLVMReplaceAllUsesWith(self.instruction.as_value_ref(), pair.as_value_ref()) };
         self.instruction.erase_from_basic_block();
     }

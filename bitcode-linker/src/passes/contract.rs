@@ -1,9 +1,9 @@
 //! Products fused with sums, where that is asked for.
 //!
-//! rustc writes `a * b + c` as a product that is rounded and a sum that is rounded. By LLVM's route PTX then says `.rn` at
-//! both, which ptxas does not fuse either. The C API has no switch for LLVM to fuse all the same, but every operation can
-//! say that it may be fused: so they all get the flag `contract`. The PTX has `fma.rn` then, or a product and a sum without
-//! `.rn`, which ptxas fuses. libNVVM has a switch of its own and needs no flags.
+//! rustc writes `a * b + c` as a product that is rounded and a sum that is rounded. By LLVM's route PTX then says `.rn`
+//! at both, which ptxas does not fuse either. The C API has no switch for LLVM to fuse all the same, but every
+//! operation can say that it may be fused: so they all get the flag `contract`. The PTX has `fma.rn` then, or a product
+//! and a sum without `.rn`, which ptxas fuses. libNVVM has a switch of its own and needs no flags.
 //!
 //! What the source itself asks for stays as it is, whatever the option: `mul_add` is one rounding, and the algebraic
 //! operations of core carry flags of their own.

@@ -1,9 +1,10 @@
 //! What Rust's `compiler_fence` leaves of itself once the optimizer is done: nothing.
 //!
-//! Such a fence keeps the compiler from moving accesses, and is no instruction. LLVM writes it as a fence among one thread
-//! (`fence syncscope("singlethread")`), which its code generation for NVIDIA's GPUs cannot select, and which libNVVM would
-//! take for a fence of the machine. So an empty piece of assembly that may touch all memory takes its place: it keeps
-//! accesses where they are for as long as anybody compiles, and is a comment in PTX. AMD's code generation knows the fence.
+//! Such a fence keeps the compiler from moving accesses, and is no instruction. LLVM writes it as a fence among one
+//! thread (`fence syncscope("singlethread")`), which its code generation for NVIDIA's GPUs cannot select, and which
+//! libNVVM would take for a fence of the machine. So an empty piece of assembly that may touch all memory takes its
+//! place: it keeps accesses where they are for as long as anybody compiles, and is a comment in PTX. AMD's code
+//! generation knows the fence.
 
 use super::OPTIMIZE;
 use crate::family::Family;

@@ -1,4 +1,5 @@
-//! Why LLVM has not done as hints ask, where that is so: asked of LLVM itself ([`crate::why`]), on a copy of the module.
+//! Why LLVM has not done as hints ask, where that is so: asked of LLVM itself ([`crate::why`]), on a copy of the
+//! module.
 
 use crate::Error;
 use crate::pipeline::{EXPLAIN, Link, Pass, Skip};

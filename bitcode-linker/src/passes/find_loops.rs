@@ -1,8 +1,8 @@
 //! What is left of every hint: by the loop IDs of the optimized module, and as the PTX shows it.
 //!
-//! PTX has no loop IDs. So code is made once more of the same module with numbered instructions ([`crate::numbers`]), and its PTX
-//! tells which loop is made of which ([`crate::nvvm::loops_left`]). On the route by libNVVM nothing else does; where its PTX does not
-//! tell, the report goes by what LLVM's own optimizer has left, and a warning says so.
+//! PTX has no loop IDs. So code is made once more of the same module with numbered instructions ([`crate::numbers`]),
+//! and its PTX tells which loop is made of which ([`crate::nvvm::loops_left`]). On the route by libNVVM nothing else
+//! does; where its PTX does not tell, the report goes by what LLVM's own optimizer has left, and a warning says so.
 
 use super::{COMPILE_BY_LIBNVVM, OPTIMIZE, PRINT};
 use crate::family::Family;

@@ -27,7 +27,8 @@
 //! | `find-printed-loops` | ✓ | | |
 //! | `report` | ✓ | ✓ | ✓ |
 //!
-//! Up to `mark-convergent` they are the same everywhere. Then LLVM optimizes, for the first and only time, and code is made.
+//! Up to `mark-convergent` they are the same everywhere. Then LLVM optimizes, for the first and only time, and code is
+//! made.
 
 use crate::family::Family;
 use crate::passes as p;

@@ -4,11 +4,11 @@
 //! LLVM keeps them so if the call is `convergent`: no pass may make it depend on a condition that it did not depend on
 //! before. rustc marks functions that way, but not calls of inline assembly, and LLVM's own declarations leave out the
 //! matrix instructions ([`INTRINSICS`]). So before anything is optimized, every call whose assembly names such an
-//! instruction ([`MNEMONICS`]), and every call of such an intrinsic, is marked here. The functions around them carry the
-//! attribute already; LLVM takes it off those alone that call nothing convergent.
+//! instruction ([`MNEMONICS`]), and every call of such an intrinsic, is marked here. The functions around them carry
+//! the attribute already; LLVM takes it off those alone that call nothing convergent.
 //!
-//! On AMD's GPUs every instruction works on the lanes that are active, and which mnemonics look at other lanes is a matter
-//! of operands too (DPP). So all assembly is marked there; LLVM's own declarations are right.
+//! On AMD's GPUs every instruction works on the lanes that are active, and which mnemonics look at other lanes is a
+//! matter of operands too (DPP). So all assembly is marked there; LLVM's own declarations are right.
 //!
 //! What this does not do: `convergent` forbids new conditions, not copies. Unrolling, inlining and jump threading onto
 //! the same condition may still write an instruction out more than once, which is right for a shuffle, and wrong for
@@ -108,8 +108,8 @@ fn assembly(call: InstructionValue<'_>) -> Option<String> {
         return None;
     }
     let mut length = 0;
-    // SAFETY: the callee is a piece of assembly, which has a text of the length that LLVM writes to `length`. It lives as
-    // long as the context, and is copied.
+    // SAFETY: the callee is a piece of assembly, which has a text of the length that LLVM writes to `length`. It lives
+    // as long as the context, and is copied.
     let text = unsafe {
         let text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call.as_value_ref()), &mut length);
         std::slice::from_raw_parts(text.cast::<u8>(), length)

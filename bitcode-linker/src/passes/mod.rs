@@ -1,5 +1,5 @@
-//! The passes of a link, one a file where they are more than a call. [`crate::pipeline`] says what a pass is, and in which
-//! order they run.
+//! The passes of a link, one a file where they are more than a call. [`crate::pipeline`] says what a pass is, and in
+//! which order they run.
 
 mod check_defined;
 mod contract;

@@ -1,7 +1,7 @@
 //! LLVM's optimizer, for the first and only time.
 //!
-//! What hints ask for, it does on both routes. A loop without hint it leaves to libNVVM where that comes next, and it makes
-//! nothing a vector there ([`crate::nvvm`] says why).
+//! What hints ask for, it does on both routes. A loop without hint it leaves to libNVVM where that comes next, and it
+//! makes nothing a vector there ([`crate::nvvm`] says why).
 
 use super::MARK_CONVERGENT;
 use crate::Error;

@@ -1,8 +1,9 @@
 //! Scopes of atomic operations on AMD's GPUs.
 //!
-//! LLVM has scopes on its atomic instructions, and Rust has no way to name one. So device-std calls a marker straight before
-//! each such instruction, `__latch_atomic_scope(reach)`, which nobody defines, and this stage gives the instruction its scope
-//! and erases the call, before anything is optimized. What is not marked has the scope of the system, which is the widest.
+//! LLVM has scopes on its atomic instructions, and Rust has no way to name one. So device-std calls a marker straight
+//! before each such instruction, `__latch_atomic_scope(reach)`, which nobody defines, and this stage gives the
+//! instruction its scope and erases the call, before anything is optimized. What is not marked has the scope of the
+//! system, which is the widest.
 //!
 //! Straight before means: the first atomic instruction that is reached from the call without a branch to choose.
 
@@ -79,7 +80,8 @@ fn is_atomic(instruction: InstructionValue<'_>) -> bool {
 fn set_scope(instruction: InstructionValue<'_>, scope: &str) {
     let Some(block) = instruction.get_parent() else { return };
     let context = block.get_context();
-    // SAFETY: LLVM reads as many bytes of the name as it is told. The instruction is live and atomic, and so has a scope.
+    // SAFETY: LLVM reads as many bytes of the name as it is told. The instruction is live and atomic, and so has a
+    // scope.
     unsafe {
         let id = LLVMGetSyncScopeID(context.raw(), scope.as_ptr().cast(), scope.len());
         LLVMSetAtomicSyncScopeID(instruction.as_value_ref(), id);

@@ -1,10 +1,10 @@
 //! Shared memory: what kernels ask for by a marker becomes variables of the shared address space.
 //!
-//! A Rust static cannot be in shared memory, so device-std calls two functions that nobody defines, and this stage puts an
-//! address in place of each call, before anything is optimized:
-//! - `__latch_shared_array(bytes, align)` is a variable of that size: one for each function that holds such a call. That
-//!   function is an instance of device-std's own, never inlined by rustc, so that instances tell arrays apart. From here
-//!   on it gives a constant, and is free to be inlined;
+//! A Rust static cannot be in shared memory, so device-std calls two functions that nobody defines, and this stage puts
+//! an address in place of each call, before anything is optimized:
+//! - `__latch_shared_array(bytes, align)` is a variable of that size: one for each function that holds such a call.
+//!   That function is an instance of device-std's own, never inlined by rustc, so that instances tell arrays apart.
+//!   From here on it gives a constant, and is free to be inlined;
 //! - `__latch_shared_dynamic()` is the one variable of unknown size that stands for what the launch adds.
 //!
 //! The address is cast to the generic address space, which is what a Rust pointer is; the optimizer finds its way back,

@@ -1,8 +1,8 @@
 //! Tables of shared addresses, written out as choices.
 //!
-//! LLVM makes a table of a `match` that gives constants, and the address of a shared array is one. But a block's shared memory
-//! is there only while the block runs, so no variable can start with such an address: ptxas refuses it, and AMD's code
-//! generation too. LLVM has no switch for these tables alone, so each is undone once the optimizer has run:
+//! LLVM makes a table of a `match` that gives constants, and the address of a shared array is one. But a block's shared
+//! memory is there only while the block runs, so no variable can start with such an address: ptxas refuses it, and
+//! AMD's code generation too. LLVM has no switch for these tables alone, so each is undone once the optimizer has run:
 //!
 //! 1. a table is a variable whose initial value holds the address of a shared variable, however deep;
 //! 2. each load from it, by an index, becomes a choice among its elements, halved at every bit of the index: N elements
@@ -12,7 +12,8 @@
 //! The choice is among constants, and code generation sees that they are all of shared memory, so accesses through the
 //! result do not become generic.
 //!
-//! When it is wrong: a table that is read otherwise than by one index is none that LLVM makes of a `match`; the link is refused.
+//! When it is wrong: a table that is read otherwise than by one index is none that LLVM makes of a `match`; the link is
+//! refused.
 
 use super::{OPTIMIZE, SHARED};
 use crate::Error;
@@ -237,7 +238,8 @@ fn instructions_through_casts<'ctx>(value: LLVMValueRef) -> Vec<InstructionValue
 }
 
 fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: the value is live; LLVM returns its uses one after the other, and null after the last. Nothing changes meanwhile.
+    // SAFETY: the value is live; LLVM returns its uses one after the other, and null after the last. Nothing changes
+    // meanwhile.
     unsafe {
         let first = LLVMGetFirstUse(value);
         let uses = iter::successors((!first.is_null()).then_some(first), |&last| {

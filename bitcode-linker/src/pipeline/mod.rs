@@ -1,14 +1,16 @@
 //! A link is a list of named passes over one module ([`crate::passes::list`]).
 //!
-//! A pass says what it does, where it belongs and whether a link can do without it, and has one [`run`](Pass::run) on the
+//! A pass says what it does, where it belongs and whether a link can do without it, and has one [`run`](Pass::run) on
+//! the
 //! [`Link`]. All else is done here, after each pass and alike for all:
 //!
-//! 1. the module is verified: always in debug builds and for passes that ask for it ([`Verify`]), else with `--verify-each`;
+//! 1. the module is verified: always in debug builds and for passes that ask for it ([`Verify`]), else with
+//!    `--verify-each`;
 //! 2. with `--keep-intermediates`, it is written to a file of its own ([`hint_record::stages`]);
 //! 3. how long each of these took is a span ([`timings`](crate::timings)).
 //!
-//! `--skip-pass` leaves a pass out, to find the one that does harm. A pass without which the result would be wrong says so in
-//! one sentence ([`Skip`]), and the link is refused.
+//! `--skip-pass` leaves a pass out, to find the one that does harm. A pass without which the result would be wrong says
+//! so in one sentence ([`Skip`]), and the link is refused.
 
 mod keep;
 mod link;

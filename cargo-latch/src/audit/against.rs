@@ -1,7 +1,8 @@
 //! What has changed since another audit: hints and kernels that are new, gone, or other than they were.
 //!
-//! Entries belong together that have the same package, architecture, route and profile. A hint is known by its file, line and
-//! kind; where lines have moved, hints of one file that ask for the same in the same functions are paired in their order.
+//! Entries belong together that have the same package, architecture, route and profile. A hint is known by its file,
+//! line and kind; where lines have moved, hints of one file that ask for the same in the same functions are paired in
+//! their order.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,8 +1,8 @@
 //! The figures of kernels held to the budgets of `latch.toml`.
 //!
-//! A broken budget is an error at the line that sets it, with the figure found and, where lines are known, the source lines of
-//! the instructions that it is about. Where a kernel has a budget that says nothing of spills, local memory or calls, and has
-//! some, that is a warning: the budget's author may not know of them.
+//! A broken budget is an error at the line that sets it, with the figure found and, where lines are known, the source
+//! lines of the instructions that it is about. Where a kernel has a budget that says nothing of spills, local memory or
+//! calls, and has some, that is a warning: the budget's author may not know of them.
 
 use anyhow::{Result, bail};
 use hint_record::Level;

@@ -56,7 +56,8 @@ pub struct Hint {
     /// Its column, in characters, from 1. For messages; no part of the report.
     #[serde(skip)]
     pub column: u32,
-    /// The line of the loop's last brace, and the function around it, where the source is the audited package's. For messages.
+    /// The line of the loop's last brace, and the function around it, where the source is the audited package's. For
+    /// messages.
     #[serde(skip)]
     pub extent: Option<(u32, String)>,
     /// Which hint.

@@ -1,5 +1,5 @@
-//! What an `unroll` asks for, as the number that the report has: 0 for all copies, else how many, and null where there is
-//! no one number.
+//! What an `unroll` asks for, as the number that the report has: 0 for all copies, else how many, and null where there
+//! is no one number.
 
 use hint_record::Request;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,7 @@
 //! Held against the machine code: whether an instance of a hint was honoured.
 //!
-//! The linker's report says what LLVM has left of a hint, and which loops of the PTX are made of it. Here the last word is spoken,
-//! by what became of those loops in every kernel that holds code of their function ([`Fate`]):
+//! The linker's report says what LLVM has left of a hint, and which loops of the PTX are made of it. Here the last word
+//! is spoken, by what became of those loops in every kernel that holds code of their function ([`Fate`]):
 //!
 //! | hint | honoured where |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `unroll` | no loop of it is left, neither by LLVM nor by ptxas |
 //! | `unroll(N)` | LLVM made a loop of N copies, or left none; what ptxas leaves of that loop is as good |
 //!
-//! Where that cannot be told, the hint is not verified. A build for debugging, and AMD's assembly, are taken from the optimizer as
-//! they are: nothing unrolls there.
+//! Where that cannot be told, the hint is not verified. A build for debugging, and AMD's assembly, are taken from the
+//! optimizer as they are: nothing unrolls there.
 
 use hint_record::{HintRecord, PtxLoop, Reason, Request, Status};
 

@@ -1,13 +1,14 @@
-//! The machine code of a build: its figures, its loops and costly instructions with their source lines, and what became of every
-//! loop of the PTX.
+//! The machine code of a build: its figures, its loops and costly instructions with their source lines, and what became
+//! of every loop of the PTX.
 //!
-//! What is looked at is the code that is shipped. Beside it ptxas makes a witness, the same code with the line of the PTX that each
-//! instruction was made of ([`sass::Witness`]); from these [`sass::tie`] tells of every PTX loop what is left of it, and the
-//! locations that the compiler had put into the PTX lead on to the source.
+//! What is looked at is the code that is shipped. Beside it ptxas makes a witness, the same code with the line of the
+//! PTX that each instruction was made of ([`sass::Witness`]); from these [`sass::tie`] tells of every PTX loop what is
+//! left of it, and the locations that the compiler had put into the PTX lead on to the source.
 //!
 //! PTX for debugging is not optimized by ptxas. It is assembled as it is, and nothing is said of its loops.
 //!
-//! When it is wrong: see [`sass::tie`]. A source line is where the compiler says that an instruction was written, no more.
+//! When it is wrong: see [`sass::tie`]. A source line is where the compiler says that an instruction was written, no
+//! more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

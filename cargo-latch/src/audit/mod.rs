@@ -1,11 +1,11 @@
 //! Every hint, followed from the source to the machine code.
 //!
 //! The list of hints comes from the source ([`sites`]); what became of each from the linker's report; the kernels'
-//! figures from ptxas and the disassembly. [`Entry`] is the result, [`table`] shows it to people, [`gate`] says whether it
-//! passes, and [`against`] what has changed.
+//! figures from ptxas and the disassembly. [`Entry`] is the result, [`table`] shows it to people, [`gate`] says whether
+//! it passes, and [`against`] what has changed.
 //!
-//! The last word is the machine code's ([`judge`]): loop by loop, on every route. And a loop that is in the machine code must have
-//! a record.
+//! The last word is the machine code's ([`judge`]): loop by loop, on every route. And a loop that is in the machine
+//! code must have a record.
 
 pub mod against;
 mod budgets;
@@ -52,7 +52,8 @@ pub fn audit(builder: &Builder, kernels: &KernelCrate, arch: &Arch) -> Result<En
 
 /// Builds crates for architectures and holds every hint against what came out, as much at a time as may be.
 ///
-/// A hint without record may stand in code that nothing uses, or have lost its marker: source lines of the machine code tell which.
+/// A hint without record may stand in code that nothing uses, or have lost its marker: source lines of the machine code
+/// tell which.
 pub fn audit_all(builder: &Builder, units: &[Unit<'_>]) -> Result<Vec<Audited>> {
     let built = builder.build_all(units)?;
     let work: Vec<(&Unit<'_>, &Built)> = units.iter().zip(&built).collect();

@@ -1,7 +1,7 @@
 //! The hints that stand in a package's source, whether or not anything compiles them.
 //!
-//! All `.rs` files below the folder of the library's first file are read. A hint in a file that no `mod` names is listed
-//! too, and shows as not compiled.
+//! All `.rs` files below the folder of the library's first file are read. A hint in a file that no `mod` names is
+//! listed too, and shows as not compiled.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,8 +54,8 @@ fn of_file(kernels: &KernelCrate, path: &Path) -> Result<Vec<SourceHint>> {
     Ok(in_device.map(|found| source_hint(kernels, &relative, &found, &ends)).collect())
 }
 
-/// The last line of every loop, by the place of its keyword. Loops in macro calls are not known: such a loop ends where it
-/// begins.
+/// The last line of every loop, by the place of its keyword. Loops in macro calls are not known: such a loop ends where
+/// it begins.
 #[derive(Default)]
 struct Ends {
     last_line: BTreeMap<(u32, u32), u32>,

@@ -21,7 +21,8 @@ pub fn render(entry: &Entry) -> String {
     text
 }
 
-/// Entries that differ in their architecture alone, side by side: for every kernel its loops and loads in the machine code.
+/// Entries that differ in their architecture alone, side by side: for every kernel its loops and loads in the machine
+/// code.
 pub fn overview(entries: &[Entry]) -> String {
     let Some(first) = entries.first() else { return String::new() };
     let mut header = vec!["kernel".to_owned(), "marked".to_owned()];

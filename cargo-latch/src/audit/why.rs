@@ -1,7 +1,7 @@
 //! Why a hint was not honoured, as the report says it: the sentence in `reason`, the kind's keyword in `reason_kind`.
 //!
-//! Both are made from the typed [`Reason`], which is no part of the report: one that is read back knows its kind, and what
-//! was said, and that is all that a comparison with it needs.
+//! Both are made from the typed [`Reason`], which is no part of the report: one that is read back knows its kind, and
+//! what was said, and that is all that a comparison with it needs.
 
 use hint_record::{Reason, ReasonKind};
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,13 @@
-//! `latch-rustc`, cargo's `RUSTC_WRAPPER`: says in the compiler's words which GPU is meant ([`cargo_latch::build::spelling`]), and
-//! in the MIR mode sends device crates to the compiler that can load the plugin, all others to the stock one.
+//! `latch-rustc`, cargo's `RUSTC_WRAPPER`: says in the compiler's words which GPU is meant
+//! ([`cargo_latch::build::spelling`]), and in the MIR mode sends device crates to the compiler that can load the
+//! plugin, all others to the stock one.
 //!
 //! The compiler with rustc-dev may be one that was built without optimization, which takes a minute for the crates that
 //! procedural macros need. Both are the same version of the same source, so they read each other's crates; the host's
 //! crates are compiled by the stock compiler and shared with the mode without plugin.
 //!
-//! A wrapper of the user's own is called in the end, with the compiler and what the compiler is to be told: to sccache a
-//! kernel crate is a crate like any other.
+//! A wrapper of the user's own is called in the end, with the compiler and what the compiler is to be told: to sccache
+//! a kernel crate is a crate like any other.
 //!
 //! cargo calls it as `latch-rustc RUSTC ARGUMENTS…`; the command sets the variables of [`cargo_latch::build::wrapper`].
 

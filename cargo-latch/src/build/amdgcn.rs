@@ -1,8 +1,8 @@
 //! The way to AMD's GPUs: from the compiler's libraries to assembly, a report, and a code object.
 //!
-//! For this target rustc insists on its own link-time optimization before it calls a linker. So cargo builds the kernel crate as a library, all of whose
-//! objects are bitcode then, and the linker is called here with that library, those of its dependencies, and core's. Of these
-//! it takes the kernels and what they need.
+//! For this target rustc insists on its own link-time optimization before it calls a linker. So cargo builds the kernel
+//! crate as a library, all of whose objects are bitcode then, and the linker is called here with that library, those of
+//! its dependencies, and core's. Of these it takes the kernels and what they need.
 //!
 //! The code object, which is what the HIP and HSA runtimes load, is made by lld, where it is wanted.
 

@@ -1,8 +1,8 @@
 //! One run of cargo for many kernel crates and GPUs, and what it left.
 //!
-//! NVIDIA's GPUs are targets of their own to cargo ([`super::spelling`]), so that one run builds all crates for all of them, as much
-//! at a time as it thinks right, and finds out in one look what needs no build. AMD's way ends outside cargo
-//! ([`super::amdgcn`]), a GPU at a time.
+//! NVIDIA's GPUs are targets of their own to cargo ([`super::spelling`]), so that one run builds all crates for all of
+//! them, as much at a time as it thinks right, and finds out in one look what needs no build. AMD's way ends outside
+//! cargo ([`super::amdgcn`]), a GPU at a time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -201,8 +201,8 @@ impl Builder {
         flags
     }
 
-    /// Is the text made with source locations? They change no instruction, and for NVIDIA's GPUs they are taken out of the PTX
-    /// again ([`sass::split`]); in AMD's assembly they would stay.
+    /// Is the text made with source locations? They change no instruction, and for NVIDIA's GPUs they are taken out of
+    /// the PTX again ([`sass::split`]); in AMD's assembly they would stay.
     fn has_directives(&self, target: Target) -> bool {
         self.args.profile == Profile::Release && (target == Target::Nvptx || self.wanted.lines)
     }

@@ -1,7 +1,7 @@
 //! Work side by side, as much at a time as `-j` allows.
 //!
-//! Under `make -j` and the like, the number of processes that may run is not ours to say: then every piece of work but one waits for
-//! a token of the jobserver that the environment names.
+//! Under `make -j` and the like, the number of processes that may run is not ours to say: then every piece of work but
+//! one waits for a token of the jobserver that the environment names.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -20,8 +20,8 @@ impl Jobs {
     /// So many, or one for each processor.
     pub fn new(asked: Option<NonZeroUsize>) -> Jobs {
         let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        // SAFETY: the descriptors that the variable names are those that this process has inherited for the purpose. Nothing of
-        // ours has opened or closed any by these numbers: the client is made once, first thing.
+        // SAFETY: the descriptors that the variable names are those that this process has inherited for the purpose.
+        // Nothing of ours has opened or closed any by these numbers: the client is made once, first thing.
         let inherited = unsafe { Client::from_env() };
         Jobs { most: asked.unwrap_or_else(processors), inherited }
     }

@@ -1,7 +1,8 @@
 //! What cargo and rustc say during a build: shown as it comes, and remembered where it is for the command.
 //!
-//! The plugin speaks to the command by a [`Note`] as a diagnostic's code. Of what it speaks, hinted loops on MIR are taken out here.
-//! Of hints that it must drop it does not speak: the link stage finds the same and more, and the gate tells it all in one place.
+//! The plugin speaks to the command by a [`Note`] as a diagnostic's code. Of what it speaks, hinted loops on MIR are
+//! taken out here. Of hints that it must drop it does not speak: the link stage finds the same and more, and the gate
+//! tells it all in one place.
 //!
 //! One run of cargo builds for several GPUs, and the compiler says the same for each: it is shown once.
 

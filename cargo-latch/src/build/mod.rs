@@ -1,15 +1,15 @@
 //! From kernel crates to PTX or AMD's assembly, and a report on their hints, by cargo and our own linker.
 //!
-//! Every device crate is compiled without LLVM passes (`-Cno-prepopulate-passes`) against the device sysroot, and linked
-//! by `latch-link`. In the MIR mode `latch-rustc` sends the device crates to the compiler with the plugin; crates of the
-//! host (procedural macros) are shared by both modes and all architectures.
+//! Every device crate is compiled without LLVM passes (`-Cno-prepopulate-passes`) against the device sysroot, and
+//! linked by `latch-link`. In the MIR mode `latch-rustc` sends the device crates to the compiler with the plugin;
+//! crates of the host (procedural macros) are shared by both modes and all architectures.
 //!
 //! [`Builder::new`] makes sure of what builds need ([`Installed`]) and knows all that is wanted of them from then on;
 //! [`Builder::build_all`] builds, with one run of cargo for all of NVIDIA's GPUs ([`cargo`]). For AMD's, the linker is called
 //! here and not by rustc: [`amdgcn`] says why.
 //!
-//! What cargo makes is overwritten by the next build of the same crate, so it is read into memory under a lock that keeps two
-//! builds apart. Where it goes from there is the command's business.
+//! What cargo makes is overwritten by the next build of the same crate, so it is read into memory under a lock that
+//! keeps two builds apart. Where it goes from there is the command's business.
 
 mod amdgcn;
 mod cargo;
@@ -79,7 +79,8 @@ pub struct Unit<'a> {
 pub struct Built {
     /// The PTX, with source locations; for AMD's GPUs the assembly.
     pub text: String,
-    /// What the build is for: the PTX without debug information, but where it is for debugging; for AMD's GPUs the assembly.
+    /// What the build is for: the PTX without debug information, but where it is for debugging; for AMD's GPUs the
+    /// assembly.
     pub code: String,
     /// What AMD's runtimes load, where it was wanted.
     pub code_object: Option<Vec<u8>>,
@@ -95,8 +96,8 @@ impl Built {
         sass::one_statement_a_line(&self.code)
     }
 
-    /// The PTX with the source lines that profilers and debuggers want, and without the labels beside them: these make ptxas lay out
-    /// other machine code, the lines do not.
+    /// The PTX with the source lines that profilers and debuggers want, and without the labels beside them: these make
+    /// ptxas lay out other machine code, the lines do not.
     pub fn with_lines(&self) -> String {
         let is_kept = |line: &&str| !line.starts_with(SCOPE_LABEL);
         self.text.split_inclusive('\n').filter(is_kept).collect()

@@ -63,8 +63,8 @@ impl fmt::Display for Profile {
     }
 }
 
-/// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so before
-/// anything is built.
+/// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so
+/// before anything is built.
 pub fn check_route(route: Route, arch: &Arch) -> Result<()> {
     if route == Route::Nvvm && arch.target() == Target::Amdgcn {
         bail!("libNVVM makes code for NVIDIA's GPUs alone: take `--route llc` for {arch}");
@@ -144,8 +144,8 @@ impl BuildArgs {
         self.archs.iter().try_for_each(|arch| check_route(self.route, arch))
     }
 
-    /// The architectures to build a crate for. Where all of a workspace is built, none that the crate is not for; where it
-    /// was named, that is for the build to refuse.
+    /// The architectures to build a crate for. Where all of a workspace is built, none that the crate is not for; where
+    /// it was named, that is for the build to refuse.
     pub fn archs_for<'a>(&'a self, kernels: &'a KernelCrate) -> impl Iterator<Item = &'a Arch> {
         self.archs.iter().filter(|arch| !self.packages.is_empty() || kernels.is_for(arch))
     }

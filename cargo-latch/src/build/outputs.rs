@@ -1,8 +1,8 @@
 //! What a build leaves for its user: a folder of files that belong together, all of one build or all of another.
 //!
-//! The files are written to a new folder beside their place and put there by one exchange of names, which the file system does as a
-//! whole. Whatever fails or is killed before leaves the old files, and what follows only clears away. The manifest says of every
-//! file what it holds, and by which tools it was made.
+//! The files are written to a new folder beside their place and put there by one exchange of names, which the file
+//! system does as a whole. Whatever fails or is killed before leaves the old files, and what follows only clears away.
+//! The manifest says of every file what it holds, and by which tools it was made.
 
 use std::collections::BTreeMap;
 use std::fs;

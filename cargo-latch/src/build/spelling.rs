@@ -1,14 +1,15 @@
 //! What cargo calls a GPU: one target a GPU and variant, so that one run of cargo builds for all of them side by side.
 //!
-//! rustc knows one target for all of NVIDIA's GPUs, and cargo names a kernel crate's PTX after the crate alone: two GPUs would
-//! overwrite each other's file, and each be built anew every time. To cargo, a target is just a name that it hands to rustc and
-//! names a folder after. So cargo is given `nvptx64-nvidia-cuda--sm_90--llc-llvm`, and `latch-rustc`, which stands before the compiler,
-//! hands on `--target nvptx64-nvidia-cuda -Ctarget-cpu=sm_90`. The last part is the variant: all that makes another PTX of the same
-//! source for the same GPU and is not cargo's profile.
+//! rustc knows one target for all of NVIDIA's GPUs, and cargo names a kernel crate's PTX after the crate alone: two
+//! GPUs would overwrite each other's file, and each be built anew every time. To cargo, a target is just a name that it
+//! hands to rustc and names a folder after. So cargo is given `nvptx64-nvidia-cuda--sm_90--llc-llvm`, and
+//! `latch-rustc`, which stands before the compiler, hands on `--target nvptx64-nvidia-cuda -Ctarget-cpu=sm_90`. The
+//! last part is the variant: all that makes another PTX of the same source for the same GPU and is not cargo's profile.
 //!
 //! When it is wrong: a manifest or a configuration that names `nvptx64-nvidia-cuda` in full, as in
-//! `[target.nvptx64-nvidia-cuda.dependencies]`, does not mean such a target; `cfg(target_arch = "nvptx64")` does. Packages that
-//! do so are found by [`crate::kernel_crate::Workspace::names_triple`] and built under the plain name, a GPU at a time.
+//! `[target.nvptx64-nvidia-cuda.dependencies]`, does not mean such a target; `cfg(target_arch = "nvptx64")` does.
+//! Packages that do so are found by [`crate::kernel_crate::Workspace::names_triple`] and built under the plain name, a
+//! GPU at a time.
 
 use std::ffi::OsString;
 

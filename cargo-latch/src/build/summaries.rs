@@ -1,9 +1,9 @@
-//! rustc's counts of its own messages ("aborting due to …", "… warnings emitted"), taken out of what it says: cargo says the
-//! same in its own words, and such a count is no error of its own.
+//! rustc's counts of its own messages ("aborting due to …", "… warnings emitted"), taken out of what it says: cargo
+//! says the same in its own words, and such a count is no error of its own.
 //!
-//! A count is known by its place, whatever its words are. It has no place in the source, no code and nothing below it; it
-//! comes after what it counts, so not first of its level; and it is the last that a run of the compiler says, notes on error
-//! codes aside. So a message that may be one is held back until the run says something else, or never.
+//! A count is known by its place, whatever its words are. It has no place in the source, no code and nothing below it;
+//! it comes after what it counts, so not first of its level; and it is the last that a run of the compiler says, notes
+//! on error codes aside. So a message that may be one is held back until the run says something else, or never.
 //!
 //! When it is wrong: where rustc dies with a message of that shape after other errors, without counting them, that
 //! message is not shown. The other errors are.

@@ -1,7 +1,8 @@
 //! The program that a user has set to stand before the compiler, such as sccache.
 //!
-//! cargo knows one such place, and `latch-rustc` stands there; so the user's is looked for as cargo would, and called from it. The
-//! environment goes before configuration files, and of these the nearest before those above it and the user's own.
+//! cargo knows one such place, and `latch-rustc` stands there; so the user's is looked for as cargo would, and called
+//! from it. The environment goes before configuration files, and of these the nearest before those above it and the
+//! user's own.
 
 use std::env;
 use std::ffi::OsString;

@@ -43,7 +43,8 @@ enum Output {
     Cubin,
 }
 
-/// Prints the path of every file made. Exit code 1 where a hint was not honoured and the level is deny, or where ptxas is missing.
+/// Prints the path of every file made. Exit code 1 where a hint was not honoured and the level is deny, or where ptxas
+/// is missing.
 pub fn run(args: &Args) -> Result<ExitCode> {
     make(args).map(|()| ExitCode::SUCCESS).or_else(|error| {
         let is_no = error.is::<HintsDenied>() || error.is::<NoPtxas>();

@@ -1,7 +1,7 @@
 //! The command line: one variant of [`Command`] and one file per command.
 //!
-//! A command returns its own exit code: 0, or 1 where its answer is "no" (a hint dropped, a tool missing). Every error ends
-//! here, is printed as one line of causes, and gives exit code 2.
+//! A command returns its own exit code: 0, or 1 where its answer is "no" (a hint dropped, a tool missing). Every error
+//! ends here, is printed as one line of causes, and gives exit code 2.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -74,7 +74,8 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// Prints a line, or several, to standard output. A reader that has closed it (`| head`) wants no more, which is no failure.
+/// Prints a line, or several, to standard output. A reader that has closed it (`| head`) wants no more, which is no
+/// failure.
 pub(crate) fn print_line(text: impl std::fmt::Display) -> anyhow::Result<()> {
     use std::io::{ErrorKind, Write};
     match writeln!(std::io::stdout().lock(), "{text}") {

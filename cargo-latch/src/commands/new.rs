@@ -1,7 +1,8 @@
 //! `cargo latch new`: a kernel crate to start from.
 //!
-//! The crate's texts are in the folder `template`. They are written into a folder of another name, which gets its own when it is
-//! whole. device-std is taken from the checkout that the command was built from, and so, where it says so, is the compiler.
+//! The crate's texts are in the folder `template`. They are written into a folder of another name, which gets its own
+//! when it is whole. device-std is taken from the checkout that the command was built from, and so, where it says so,
+//! is the compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `cargo latch run`: a kernel's PTX on the CPU, with its result, its faults and what it costs.
 //!
-//! Kernels are built with source lines, which change no instruction, so that a fault and `--by-line` can name them. What
-//! became of loop hints is not said here: that is the audit's. With `--ptx` nothing is built or set up.
+//! Kernels are built with source lines, which change no instruction, so that a fault and `--by-line` can name them.
+//! What became of loop hints is not said here: that is the audit's. With `--ptx` nothing is built or set up.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -38,8 +38,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(if is_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The launcher for Rust-CUDA's users can be built only where CUDA is installed. Where `cust` believes that it is documented, it
-/// looks for no installation, which is enough to check types. The other launchers are built and tested with the workspace.
+/// The launcher for Rust-CUDA's users can be built only where CUDA is installed. Where `cust` believes that it is
+/// documented, it looks for no installation, which is enough to check types. The other launchers are built and tested
+/// with the workspace.
 fn cust_check(mut cargo: Command, folder: &Path) -> Command {
     cargo
         .current_dir(folder)

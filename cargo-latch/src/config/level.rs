@@ -1,4 +1,5 @@
-//! How much is made of a hint that was not honoured: one level for all reasons, and one for each reason that asks for it.
+//! How much is made of a hint that was not honoured: one level for all reasons, and one for each reason that asks for
+//! it.
 
 use hint_record::{Level, ReasonKind};
 use serde::Deserialize;
@@ -65,9 +66,9 @@ pub struct HintLevels {
 }
 
 impl HintLevels {
-    /// The level of a reason. The command line's holds for every dropped hint. Of a hint that no kernel contains nothing was
-    /// dropped, and a build that unrolls nothing is as it should be: these are told of where the file asks for it, and the
-    /// command line can only lower that.
+    /// The level of a reason. The command line's holds for every dropped hint. Of a hint that no kernel contains
+    /// nothing was dropped, and a build that unrolls nothing is as it should be: these are told of where the file asks
+    /// for it, and the command line can only lower that.
     pub fn of(&self, kind: ReasonKind) -> Level {
         if matches!(kind, ReasonKind::NotCompiled | ReasonKind::Unoptimized) {
             let asked = self.table.own(kind).unwrap_or(Level::Allow);

@@ -1,4 +1,5 @@
-//! `latch.toml`, beside a kernel crate's `Cargo.toml`: how strict the audit and the build are, and what kernels may cost.
+//! `latch.toml`, beside a kernel crate's `Cargo.toml`: how strict the audit and the build are, and what kernels may
+//! cost.
 //!
 //! ```toml
 //! [hints]
@@ -12,8 +13,8 @@
 //! registers = { max = 32 }  # or between min and max
 //! ```
 //!
-//! Of several tables that fit a kernel all count, and where two name the same figure, the later one. A file that cannot be
-//! read as this is one error with its line; nothing is ignored in silence.
+//! Of several tables that fit a kernel all count, and where two name the same figure, the later one. A file that cannot
+//! be read as this is one error with its line; nothing is ignored in silence.
 
 mod budget;
 mod error;
@@ -88,8 +89,8 @@ impl LatchToml {
         (!fitting.is_empty()).then(|| Budget::of(&fitting))
     }
 
-    /// Every table for an architecture must fit one of the kernels that are built for it: a misspelt name would be a budget
-    /// that is never broken.
+    /// Every table for an architecture must fit one of the kernels that are built for it: a misspelt name would be a
+    /// budget that is never broken.
     pub fn check_names(&self, kernels: &[String], arch: &str) -> Result<(), ConfigError> {
         let mut tables = self.kernels.iter().filter(|table| table.is_for(arch));
         let Some(idle) = tables.find(|table| !kernels.iter().any(|kernel| table.matches(kernel))) else {

@@ -1,7 +1,7 @@
 //! Messages as annotations for GitHub: workflow commands on standard output.
 //!
-//! `::error file=src/lib.rs,line=3,col=5,title=…::…`. In the message a `%` and line breaks are written `%25`, `%0D` and `%0A`;
-//! in the properties a colon and a comma too.
+//! `::error file=src/lib.rs,line=3,col=5,title=…::…`. In the message a `%` and line breaks are written `%25`, `%0D` and
+//! `%0A`; in the properties a colon and a comma too.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Messages about kernels, in the words and the shape of rustc's own.
 //!
-//! A [`Diagnostic`] says what is wrong, where, in which functions and architectures, and what to do. [`text`] renders it for
-//! people, [`github`] as an annotation. Both read the source files at that moment: one that has changed since, or is gone,
-//! is shown without its text.
+//! A [`Diagnostic`] says what is wrong, where, in which functions and architectures, and what to do. [`text`] renders
+//! it for people, [`github`] as an annotation. Both read the source files at that moment: one that has changed since,
+//! or is gone, is shown without its text.
 
 pub mod github;
 pub mod reasons;
@@ -86,8 +86,8 @@ impl Diagnostic {
     }
 }
 
-/// Puts together what was found on several architectures: equal messages become one, which names them all. An architecture is
-/// named only where there are several.
+/// Puts together what was found on several architectures: equal messages become one, which names them all. An
+/// architecture is named only where there are several.
 pub fn merge(found: Vec<(String, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
     let are_several = found.len() > 1;
     let mut merged: Vec<Diagnostic> = Vec::new();

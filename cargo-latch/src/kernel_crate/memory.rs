@@ -1,8 +1,9 @@
 //! What cargo said of a workspace, remembered as long as nothing that it depends on has changed.
 //!
-//! `cargo metadata` takes as long as a build with nothing to do. What it prints follows from the manifests of the workspace and of
-//! packages given by a path, the lock file, cargo's configuration files and environment. All of these are looked at again each time, by
-//! size and time: what has appeared or gone counts as a change. So do the folders that may hold further members.
+//! `cargo metadata` takes as long as a build with nothing to do. What it prints follows from the manifests of the
+//! workspace and of packages given by a path, the lock file, cargo's configuration files and environment. All of these
+//! are looked at again each time, by size and time: what has appeared or gone counts as a change. So do the folders
+//! that may hold further members.
 //!
 //! When it is wrong: a file that changes within one tick of the file system's clock and keeps its size.
 

@@ -1,8 +1,9 @@
 //! The compilers that kernels can be built with: a table of more than one row, of which the machine's is in use.
 //!
-//! The table is the file `compilers.txt`, which `./latch` reads too, before there is a command. Whatever differs from compiler to
-//! compiler comes from the row in use ([`Toolchain::compiler`](super::toolchain::Toolchain::compiler)): nothing else here knows a
-//! release by its number. A row is no promise that it works: that is for the tests to show, run with that compiler.
+//! The table is the file `compilers.txt`, which `./latch` reads too, before there is a command. Whatever differs from
+//! compiler to compiler comes from the row in use ([`Toolchain::compiler`](super::toolchain::Toolchain::compiler)):
+//! nothing else here knows a release by its number. A row is no promise that it works: that is for the tests to show,
+//! run with that compiler.
 //!
 //! The command itself is built by any stable Rust from 1.88 on, and is no part of this.
 

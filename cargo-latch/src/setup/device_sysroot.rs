@@ -1,11 +1,12 @@
 //! The device sysroot: `core` and `compiler_builtins` for the GPU, as unoptimized bitcode.
 //!
-//! rustc ships neither for GPUs, so they are built once for a target from rust-src by the stock compiler, and every kernel
-//! build uses them by `--sysroot`. The flags are what the link stage needs: loop hints must be resolved before any LLVM pass
-//! has run, so `-Cno-prepopulate-passes` keeps the passes away. On NVIDIA's target `-Clto=off` keeps away thin-local LTO, whose
-//! `available_externally` bodies and `.llvm.N` names ptxas and libNVVM refuse. On AMD's, objects are bitcode only with
-//! `-Clinker-plugin-lto`, and those of compiler_builtins not even then: `-Cembed-bitcode` puts it beside their machine code.
-//! One sysroot serves every architecture of its target: the link stage takes the name that AMD's has to be given off again.
+//! rustc ships neither for GPUs, so they are built once for a target from rust-src by the stock compiler, and every
+//! kernel build uses them by `--sysroot`. The flags are what the link stage needs: loop hints must be resolved before
+//! any LLVM pass has run, so `-Cno-prepopulate-passes` keeps the passes away. On NVIDIA's target `-Clto=off` keeps away
+//! thin-local LTO, whose `available_externally` bodies and `.llvm.N` names ptxas and libNVVM refuse. On AMD's, objects
+//! are bitcode only with `-Clinker-plugin-lto`, and those of compiler_builtins not even then: `-Cembed-bitcode` puts it
+//! beside their machine code. One sysroot serves every architecture of its target: the link stage takes the name that
+//! AMD's has to be given off again.
 //!
 //! Wrong where rust-src is edited in place: the key holds the compiler's version and the flags, not the sources.
 
@@ -29,7 +30,8 @@ fn build_flags(toolchain: &Toolchain, target: Target) -> Vec<&'static str> {
 const LAYOUT: &str = "1";
 
 const CRATES: [&str; 2] = ["core", "compiler_builtins"];
-/// `[workspace]` keeps cargo from looking for one above; the profile is spelled out so that a key's content is one thing.
+/// `[workspace]` keeps cargo from looking for one above; the profile is spelled out so that a key's content is one
+/// thing.
 const MANIFEST: &str = r#"[package]
 name = "device-sysroot"
 version = "0.0.0"

@@ -1,12 +1,12 @@
 //! The folder that Latch fills: `LATCH_HOME`, or `latch` in the user's cache folder.
 //!
-//! What it holds are *artifacts*: a folder `<name>-<key>` each, where the key is a hash of everything the content depends on.
-//! An artifact is whole or not there: it is made in `<name>-<key>.partial`, gets its stamp, and is then renamed. So a run that
-//! is interrupted leaves only a partial folder, which the next run throws away, and another key is another folder. One lock
-//! file a name makes two runs at once wait for each other.
+//! What it holds are *artifacts*: a folder `<name>-<key>` each, where the key is a hash of everything the content
+//! depends on. An artifact is whole or not there: it is made in `<name>-<key>.partial`, gets its stamp, and is then
+//! renamed. So a run that is interrupted leaves only a partial folder, which the next run throws away, and another key
+//! is another folder. One lock file a name makes two runs at once wait for each other.
 //!
-//! Nothing is used that is not as it was made: an artifact is held to its `manifest` whenever it is looked for,
-//! which costs a `stat` a file, and a hash of all of them only after one has another size or time. A damaged one counts as
+//! Nothing is used that is not as it was made: an artifact is held to its `manifest` whenever it is looked for, which
+//! costs a `stat` a file, and a hash of all of them only after one has another size or time. A damaged one counts as
 //! not there, so that whoever needs it makes it again. One without a manifest is an older Latch's, and gets one then.
 //!
 //! A home that only looks ([`Home::looking`]) writes nothing, for `doctor`.
@@ -116,7 +116,8 @@ impl Home {
         &self.root
     }
 
-    /// Where results of builds are kept ([`result_cache`]), for the programs that a build runs; none where nothing is to be kept.
+    /// Where results of builds are kept ([`result_cache`]), for the programs that a build runs; none where nothing is
+    /// to be kept.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         result_cache::folder(|| Some(self.root.join("cache")))
     }
@@ -180,8 +181,8 @@ impl Home {
         }
     }
 
-    /// The artifact's folder, made by `make` if it is not there. `make` gets an empty folder that is renamed afterwards, so it
-    /// must not write that folder's path into files.
+    /// The artifact's folder, made by `make` if it is not there. `make` gets an empty folder that is renamed
+    /// afterwards, so it must not write that folder's path into files.
     pub fn ensure(
         &self,
         artifact: &Artifact,

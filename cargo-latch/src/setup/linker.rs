@@ -1,8 +1,8 @@
 //! `latch-link`, built with the compiler for kernels.
 //!
-//! The command builds on any stable Rust, but the linker links the libLLVM of the very compiler whose bitcode it reads. Where it does
-//! not lie beside the command, it is built once for a compiler from its sources, and kept under a hash of them. The program names
-//! the toolchain's folder, where that library is, so the folder is part of the key.
+//! The command builds on any stable Rust, but the linker links the libLLVM of the very compiler whose bitcode it reads.
+//! Where it does not lie beside the command, it is built once for a compiler from its sources, and kept under a hash of
+//! them. The program names the toolchain's folder, where that library is, so the folder is part of the key.
 //!
 //! Wrong where a crate that it is built from stands outside [`SOURCES`]: then a change there builds nothing anew.
 
@@ -32,8 +32,8 @@ const SOURCES: [&str; 11] = [
 ];
 /// Exactly what the lock file says.
 const BUILD: [&str; 5] = ["build", "--release", "--locked", "--package", "bitcode-linker"];
-/// Somebody waits for this build, and nearly all of the linker's time is LLVM's: so optimized a little, and without debug
-/// information, which would be most of the program.
+/// Somebody waits for this build, and nearly all of the linker's time is LLVM's: so optimized a little, and without
+/// debug information, which would be most of the program.
 const PROFILE: [(&str, &str); 2] = [("CARGO_PROFILE_RELEASE_DEBUG", "0"), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")];
 const PROGRAM: &str = "latch-link";
 

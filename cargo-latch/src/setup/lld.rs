@@ -1,9 +1,9 @@
 //! lld, which makes a code object of what the linker leaves for AMD's GPUs.
 //!
-//! rustup's toolchains have it beside the compiler, as `rust-lld`. To a toolchain of Debian's packages belongs Debian's own,
-//! which works with the same libLLVM and is fetched with the first code object. Any other is looked for on the search path; it
-//! must be at least of the compiler's LLVM release, since older ones refuse the version of the object format. Without lld a
-//! build for AMD ends with its assembly.
+//! rustup's toolchains have it beside the compiler, as `rust-lld`. To a toolchain of Debian's packages belongs Debian's
+//! own, which works with the same libLLVM and is fetched with the first code object. Any other is looked for on the
+//! search path; it must be at least of the compiler's LLVM release, since older ones refuse the version of the object
+//! format. Without lld a build for AMD ends with its assembly.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -32,7 +32,8 @@ impl Machine {
         }
     }
 
-    /// A program on the search path, of which entries such as `.` are passed over: what lies in the current folder is never run.
+    /// A program on the search path, of which entries such as `.` are passed over: what lies in the current folder is
+    /// never run.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = env::split_paths(&self.path).filter(|folder| folder.is_absolute());
         folders.map(|folder| folder.join(name)).find(|file| is_executable(file))

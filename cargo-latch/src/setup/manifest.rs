@@ -1,11 +1,11 @@
 //! What an artifact consisted of when it was made: every file's hash, size and path, a line each, in a file of its own.
 //!
-//! Hashing all of an artifact takes up to seconds, so what was found whole is remembered by a *state*: a hash of the manifest and
-//! of every file's size and time. Whoever finds the state again has looked at each file's metadata only, which takes
-//! milliseconds.
+//! Hashing all of an artifact takes up to seconds, so what was found whole is remembered by a *state*: a hash of the
+//! manifest and of every file's size and time. Whoever finds the state again has looked at each file's metadata only,
+//! which takes milliseconds.
 //!
-//! Wrong where a file is changed and keeps its size and time, which no editor, copy or broken disk manages by chance. Files that
-//! were added are not looked at. It is against damage: who may write the files may write the manifest too.
+//! Wrong where a file is changed and keeps its size and time, which no editor, copy or broken disk manages by chance.
+//! Files that were added are not looked at. It is against damage: who may write the files may write the manifest too.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

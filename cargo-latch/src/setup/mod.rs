@@ -9,7 +9,8 @@
 //! | [`linker`] | `latch-link`, where it does not lie beside the command | built from its sources |
 //! | [`RustcDev`] | the compiler's own crates, for the MIR plugin only | rustup's component, else built from its sources |
 //!
-//! Each step is idempotent: what it makes is whole or not there, and is found again by a hash of what it depends on ([`home`]).
+//! Each step is idempotent: what it makes is whole or not there, and is found again by a hash of what it depends on
+//! ([`home`]).
 //! [`ensure_basic`] does all that NVIDIA's GPUs need; for AMD's, [`ensure_amd`] and [`ensure_lld`] come on top, and for the MIR plugin
 //! [`ensure_rustc_dev`]. With everything there, either takes
 //! milliseconds and starts no process.
@@ -100,7 +101,8 @@ pub fn with_nvcc(progress: &Progress) -> Result<Nvcc, SetupError> {
     Nvcc::ensure(&home, &machine, &cuda::Pip::of(&machine), progress)
 }
 
-/// `latch-link` for the tools' compiler: beside this program, else built from the sources in the folder that `sources` names.
+/// `latch-link` for the tools' compiler: beside this program, else built from the sources in the folder that `sources`
+/// names.
 pub fn ensure_linker<E: From<SetupError>>(
     tools: &Tools,
     sources: impl FnOnce() -> Result<PathBuf, E>,

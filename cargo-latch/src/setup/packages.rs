@@ -1,5 +1,5 @@
-//! Debian's packages, unpacked into a folder without root: the same script that `./latch` makes the host toolchain with. It holds
-//! them to the hashes of the table of [`super::compilers`].
+//! Debian's packages, unpacked into a folder without root: the same script that `./latch` makes the host toolchain
+//! with. It holds them to the hashes of the table of [`super::compilers`].
 
 use std::fs;
 use std::path::Path;

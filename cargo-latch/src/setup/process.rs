@@ -1,4 +1,5 @@
-//! Running other programs: with their output kept for the error message, and with what they say of their version remembered.
+//! Running other programs: with their output kept for the error message, and with what they say of their version
+//! remembered.
 
 use std::fs;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Progress on stderr: bars on a terminal, plain lines elsewhere, nothing for a step that is already done.
 //!
-//! A step that is dropped before [`Step::finish`] (its work failed) takes its bar away and prints nothing: the error that the
-//! command ends with says it all.
+//! A step that is dropped before [`Step::finish`] (its work failed) takes its bar away and prints nothing: the error
+//! that the command ends with says it all.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -26,7 +26,8 @@ enum Kind {
 }
 
 impl Progress {
-    /// Bars if stderr is a terminal, else one line for each thing that a step does, at each tenth of a long one, and at its end.
+    /// Bars if stderr is a terminal, else one line for each thing that a step does, at each tenth of a long one, and at
+    /// its end.
     pub fn on_stderr() -> Self {
         if std::io::stderr().is_terminal() { Self(Kind::Bars(MultiProgress::new())) } else { Self(Kind::Lines) }
     }

@@ -1,8 +1,9 @@
 //! The host toolchain: stock Rust, of a version that kernels can be built with.
 //!
-//! The plugin, the linker's LLVM and the device sysroot all have to agree with it, so only one of the table of [`compilers`] is
-//! taken, the one that stands first there if several are here. It is looked for where rustup keeps it, also without rustup, and
-//! then on the search path. It is not made here: `./latch` does that before there is a command to run.
+//! The plugin, the linker's LLVM and the device sysroot all have to agree with it, so only one of the table of
+//! [`compilers`] is taken, the one that stands first there if several are here. It is looked for where rustup keeps it,
+//! also without rustup, and then on the search path. It is not made here: `./latch` does that before there is a command
+//! to run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -110,8 +111,8 @@ impl Toolchain {
         cargo
     }
 
-    /// Cargo with this compiler and none of the settings that environment variables can make: for what must come out the same
-    /// for everybody.
+    /// Cargo with this compiler and none of the settings that environment variables can make: for what must come out
+    /// the same for everybody.
     pub(crate) fn plain_cargo(&self) -> Command {
         let mut cargo = self.cargo();
         let settings = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_UNSTABLE_"];
@@ -160,7 +161,8 @@ impl Toolchain {
     }
 }
 
-/// A program of a toolchain. Its libraries are found by the loader's search path, since Debian's carry no path of their own.
+/// A program of a toolchain. Its libraries are found by the loader's search path, since Debian's carry no path of their
+/// own.
 pub(crate) fn with_libraries(program: &Path, sysroot: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", sysroot.join("lib")));
@@ -195,8 +197,8 @@ fn rustup_sysroots(machine: &Machine, release: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The toolchain of the `rustc` on the search path, as a distribution installs it; rustup's stand-in is not asked, since it
-/// could answer with a download.
+/// The toolchain of the `rustc` on the search path, as a distribution installs it; rustup's stand-in is not asked,
+/// since it could answer with a download.
 fn sysroot_on_path(machine: &Machine) -> Option<PathBuf> {
     let rustc = machine.program("rustc")?.canonicalize().ok()?;
     let is_rustup = rustc.file_name().is_some_and(|name| name == "rustup");

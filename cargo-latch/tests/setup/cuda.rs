@@ -182,8 +182,8 @@ fn pip_is_asked_for_pinned_wheels_by_hash() {
     }
 }
 
-/// The installed pip is run, whatever lies in the current folder or in `PYTHONPATH` under its name. Real Python here, without
-/// anything to download: no index, and no wheels where it is told to look.
+/// The installed pip is run, whatever lies in the current folder or in `PYTHONPATH` under its name. Real Python here,
+/// without anything to download: no index, and no wheels where it is told to look.
 #[test]
 fn a_pip_in_the_current_folder_is_never_run() {
     let python = cargo_latch::setup::Machine::this().program("python3");

@@ -15,7 +15,8 @@ pub const VERBOSE: &str = "rustc 1.96.0 (abc 2026-05-25) (made up)\nbinary: rust
     host: x86_64-unknown-linux-gnu\nrelease: 1.96.0\nLLVM version: 22.1.8\n";
 pub const HOST_LIBRARIES: &str = "lib/rustlib/x86_64-unknown-linux-gnu/lib";
 
-/// Makes what a real cargo would of `core` for a target, at the folder after `--target-dir`, and notes that it was called.
+/// Makes what a real cargo would of `core` for a target, at the folder after `--target-dir`, and notes that it was
+/// called.
 const CARGO: &str = r#"
 while [ $# -gt 0 ]; do
     [ "$1" = --target-dir ] && target=$2
@@ -102,8 +103,8 @@ impl Fake {
 
 /// Writes a shell script that can be run.
 ///
-/// The file is copied into its place by another process: were it ever open for writing in this one, a process that another
-/// test starts meanwhile could hold it open for a moment, and running it would fail ("text file busy").
+/// The file is copied into its place by another process: were it ever open for writing in this one, a process that
+/// another test starts meanwhile could hold it open for a moment, and running it would fail ("text file busy").
 pub fn script(path: &Path, body: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut text = tempfile::NamedTempFile::new().unwrap();

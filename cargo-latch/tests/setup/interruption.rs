@@ -25,8 +25,8 @@ fn write(folder: &Path) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Leaves of an artifact what a run leaves that is killed while making it, and what one leaves that is killed while removing
-/// an older attempt.
+/// Leaves of an artifact what a run leaves that is killed while making it, and what one leaves that is killed while
+/// removing an older attempt.
 fn leave_half_made(home: &Home, artifact: &Artifact) {
     let folder = home.folder(artifact);
     let partial = folder.with_file_name(format!("{}.partial", folder.file_name().unwrap().to_str().unwrap()));

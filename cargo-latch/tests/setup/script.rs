@@ -1,6 +1,7 @@
 //! `./latch` on made-up machines: which way it takes to the toolchain, and what it leaves alone.
 //!
-//! rustup, apt-get, dpkg and the compilers are shell scripts here; the search path has nothing else but a few plain tools.
+//! rustup, apt-get, dpkg and the compilers are shell scripts here; the search path has nothing else but a few plain
+//! tools.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -127,8 +127,8 @@ impl CodegenBackend for LatchBackend {
 /// rustc's MIR passes, then ours.
 ///
 /// A provider is a plain function, so what it continues must be found without any state of the session: it is the
-/// provider that rustc itself starts from. Nothing stands between the two, since rustc asks the backend for its providers
-/// first, and the LLVM backend has none for this query.
+/// provider that rustc itself starts from. Nothing stands between the two, since rustc asks the backend for its
+/// providers first, and the LLVM backend has none for this query.
 fn optimized_mir(tcx: TyCtxt<'_>, def: LocalDefId) -> &Body<'_> {
     let body = (DEFAULT_QUERY_PROVIDERS.queries.optimized_mir)(tcx, def);
     match pass::run(tcx, body) {

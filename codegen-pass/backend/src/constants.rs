@@ -1,8 +1,8 @@
 //! Which constant a call's argument is.
 //!
-//! The macros write literals, but without MIR optimizations a literal reaches the call through temporaries:
-//! `_5 = const "…"; _4 = &(*_5); call(move _4)`. A local that is assigned once and never lent out mutably is followed to
-//! its constant; anything else is no constant.
+//! The macros write literals, but without MIR optimizations a literal reaches the call through temporaries: `_5 = const
+//! "…"; _4 = &(*_5); call(move _4)`. A local that is assigned once and never lent out mutably is followed to its
+//! constant; anything else is no constant.
 
 use rustc_index::IndexVec;
 use rustc_middle::mir::visit::{MutatingUseContext, PlaceContext, Visitor};

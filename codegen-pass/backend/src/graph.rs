@@ -1,7 +1,7 @@
 //! A MIR body as `codegen_pass` wants to see it, and the record of the changes that it asks for.
 //!
-//! Nothing is changed here: the body is shared with the rest of the compiler until it is known that there is anything to
-//! change, and redirecting each loop's edges at once would look at every arm of a big switch once for each loop.
+//! Nothing is changed here: the body is shared with the rest of the compiler until it is known that there is anything
+//! to change, and redirecting each loop's edges at once would look at every arm of a big switch once for each loop.
 
 use codegen_pass::{Block, ControlFlow, MergeLatches};
 use rustc_data_structures::fx::{FxHashMap, FxHashSet};
@@ -55,7 +55,8 @@ impl ControlFlow for MirGraph<'_, '_> {
 
 impl MergeLatches for MirGraph<'_, '_> {
     /// A latch that holds the marker of its loop is what this pass makes, so a body that has been through it is left
-    /// alone. The marker is no other loop's: a block with one successor, the header, is in no loop inside that header's.
+    /// alone. The marker is no other loop's: a block with one successor, the header, is in no loop inside that
+    /// header's.
     fn ends_in_plain_jump(&self, latch: Block) -> bool {
         let latch = basic_block(latch);
         let end = &self.body.basic_blocks[latch].terminator().kind;

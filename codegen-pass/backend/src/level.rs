@@ -1,7 +1,7 @@
 //! How much is made of a dropped hint, as the options ask.
 //!
-//! Options are values of `--cfg latch_hints="…"`, since a backend can register neither lints nor options. Of several for
-//! one kind of reason the strictest holds; one for a kind goes before one for all.
+//! Options are values of `--cfg latch_hints="…"`, since a backend can register neither lints nor options. Of several
+//! for one kind of reason the strictest holds; one for a kind goes before one for all.
 
 use hint_record::{LEVEL_CFG, Level, LevelFor, ReasonKind};
 use rustc_session::Session;

@@ -1,7 +1,7 @@
 //! `rustc_codegen_latch`: the loop hints' pass over MIR, packed as a codegen backend.
 //!
-//! `-Zcodegen-backend=<path to this library>` makes rustc load it. It generates code exactly as rustc's own LLVM backend
-//! does ([`backend`] forwards everything), and puts one pass behind the last of rustc's MIR passes ([`pass`]):
+//! `-Zcodegen-backend=<path to this library>` makes rustc load it. It generates code exactly as rustc's own LLVM
+//! backend does ([`backend`] forwards everything), and puts one pass behind the last of rustc's MIR passes ([`pass`]):
 //!
 //! 1. [`markers`] finds the calls that the attribute macros left, and reads the source site of each;
 //! 2. `codegen_pass` decides which loop each hint belongs to ([`settled`]);
@@ -12,8 +12,8 @@
 //! earlier and deeper look, never a condition: without it the same hints are honoured. Bodies without markers, which is
 //! every body of a host crate, are returned untouched.
 //!
-//! What it cannot see: generic functions are judged before they are instantiated, so a loop that stops repeating for one
-//! instance only is found by the link stage alone.
+//! What it cannot see: generic functions are judged before they are instantiated, so a loop that stops repeating for
+//! one instance only is found by the link stage alone.
 
 #![feature(rustc_private)]
 
@@ -45,8 +45,8 @@ use rustc_codegen_ssa::traits::CodegenBackend;
 pub use backend::LatchBackend;
 
 /// The function that rustc looks up in the library and calls.
-// SAFETY: the name and the signature are those that rustc expects of a backend; no other symbol of a compiler process has
-// this name, since rustc loads one backend.
+// SAFETY: the name and the signature are those that rustc expects of a backend; no other symbol of a compiler process
+// has this name, since rustc loads one backend.
 #[unsafe(no_mangle)]
 pub fn __rustc_codegen_backend() -> Box<dyn CodegenBackend> {
     Box::new(LatchBackend::new())

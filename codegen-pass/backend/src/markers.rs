@@ -1,8 +1,8 @@
 //! The markers of a body: calls of the two functions that `device_std` declares and nobody defines.
 //!
-//! A call ends a block, so a block holds one marker at most. Markers are listed in reverse postorder, which is how rustc
-//! generates code for blocks, so that the link stage meets them in much the same order. Blocks that cannot be reached are
-//! left out: no code is generated for them, so the link stage never sees their hints.
+//! A call ends a block, so a block holds one marker at most. Markers are listed in reverse postorder, which is how
+//! rustc generates code for blocks, so that the link stage meets them in much the same order. Blocks that cannot be
+//! reached are left out: no code is generated for them, so the link stage never sees their hints.
 
 use crate::constants::{self, Assignments};
 use codegen_pass::{Block, Marker, Role, SiteId, number_sites};
@@ -19,7 +19,8 @@ pub const COPY: CallSource = CallSource::Misc;
 pub struct Markers<'a, 'tcx> {
     /// What `codegen_pass` wants to know of each marker.
     pub list: Vec<Marker>,
-    /// The constant arguments of each marker, in the order of `list`; none for enter markers, and where one is no constant.
+    /// The constant arguments of each marker, in the order of `list`; none for enter markers, and where one is no
+    /// constant.
     arguments: Vec<Option<Arguments<'a, 'tcx>>>,
     /// Whether each marker is a copy that an earlier run of the pass put into a latch.
     copies: Vec<bool>,

@@ -1,7 +1,7 @@
 //! Telling of dropped hints, as rustc diagnostics at the loop.
 //!
-//! The level comes from `--cfg latch_hints="…"` ([`crate::level`]). With `--cfg latch_trace` every hinted loop gets a note.
-//! What a diagnostic says in words is for people; the command reads its code, which holds the same as a [`Note`].
+//! The level comes from `--cfg latch_hints="…"` ([`crate::level`]). With `--cfg latch_trace` every hinted loop gets a
+//! note. What a diagnostic says in words is for people; the command reads its code, which holds the same as a [`Note`].
 //!
 //! rustc prints equal messages once; so a message names the function that the loop stands in, not the one that it was
 //! inlined into, and is the same in every caller.
@@ -106,8 +106,8 @@ fn function_note<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, place: SourceInfo) 
     text::in_function(with_no_trimmed_paths!(tcx.def_path_str(function)))
 }
 
-/// Does the foreign function that the marker was inlined from drop the hint for the same reason? Then this was told when
-/// its crate was compiled. (Within one crate, rustc's rule to print equal messages once is enough.)
+/// Does the foreign function that the marker was inlined from drop the hint for the same reason? Then this was told
+/// when its crate was compiled. (Within one crate, rustc's rule to print equal messages once is enough.)
 fn told_elsewhere<'tcx>(
     tcx: TyCtxt<'tcx>,
     body: &Body<'tcx>,

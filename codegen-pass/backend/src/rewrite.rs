@@ -10,18 +10,18 @@
 //! First everything is planned on the unchanged body, then it is made; both are linear in the body.
 //!
 //! The latch gets a **copy**. The marker that the macro wrote stays first in the loop's body, because it tells the link
-//! stage that the body is there: in an instance, or inlined into a caller, where the loop turns out to run once, the latch
-//! is never reached, no code is generated for it, and a marker that had moved would be lost in silence.
+//! stage that the body is there: in an instance, or inlined into a caller, where the loop turns out to run once, the
+//! latch is never reached, no code is generated for it, and a marker that had moved would be lost in silence.
 //!
 //! A copy must mean the same loop as the marker to whoever settles the hints again. So there is none
-//! - in a loop that holds an enter marker of its own site (a site nested in itself): seen from the latch, that one is nearer
-//!   than the loop's own. Inlining can bring this about later, and then the copy is erased again: copies are known by their
-//!   call source, which no call from source text has;
+//! - in a loop that holds an enter marker of its own site (a site nested in itself): seen from the latch, that one is
+//!   nearer than the loop's own. Inlining can bring this about later, and then the copy is erased again: copies are
+//!   known by their call source, which no call from source text has;
 //! - in a loop where another hint was dropped in favour of this one: which of two is first could change;
 //! - where the marker's factor is no constant, so that the call cannot be made elsewhere.
 //!
-//! The copied call returns into a local of its own, which has no storage statements that could end before the latch, and
-//! has no unwind edge: markers are erased before code is generated, so that none ever runs.
+//! The copied call returns into a local of its own, which has no storage statements that could end before the latch,
+//! and has no unwind edge: markers are erased before code is generated, so that none ever runs.
 
 use crate::graph::{MirGraph, basic_block};
 use crate::markers::{Arguments, COPY};

@@ -29,7 +29,8 @@ impl<'a, 'tcx> Settled<'a, 'tcx> {
         Some(Settled { markers, forest, resolution })
     }
 
-    /// The dropped hints: the position of each body marker, and the reason. What becomes of a copy is told by its marker.
+    /// The dropped hints: the position of each body marker, and the reason. What becomes of a copy is told by its
+    /// marker.
     pub fn drops(&self) -> impl Iterator<Item = (usize, DropReason)> + '_ {
         let written = self.resolution.hints.iter().filter(|hint| !self.markers.is_copy(hint.marker));
         written.filter_map(|hint| Some((hint.marker, hint.verdict.err()?)))

@@ -1,5 +1,5 @@
-//! Promise: a body that has been through the pass can be inlined, rewritten again and validated, and every hint still has
-//! the loop that its author meant.
+//! Promise: a body that has been through the pass can be inlined, rewritten again and validated, and every hint still
+//! has the loop that its author meant.
 
 mod common;
 

@@ -49,8 +49,8 @@ fn a_hint_outside_any_loop_is_dropped() {
     }
 }
 
-/// An attribute that marks loops the way `device_std`'s do: the marker's tokens have the place of the loop's keyword, and
-/// the hygiene of the attribute.
+/// An attribute that marks loops the way `device_std`'s do: the marker's tokens have the place of the loop's keyword,
+/// and the hygiene of the attribute.
 const ATTRIBUTE: &str = r#"
 extern crate proc_macro;
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};

@@ -3,7 +3,8 @@
 //! Everything that would make a kernel unsound or meaningless is refused, each at its own place: arguments arrive by
 //! value in every thread, so a `&mut` would be held by all of them at once; nothing can be returned; an entry point has
 //! one symbol, so it cannot be generic. What the macro cannot see (the layout of argument types, whether a type alias
-//! hides a `&mut`) is not checked. A parameter that is a slice, a `PerThread` or a `PerBlock` becomes two, see `slices`.
+//! hides a `&mut`) is not checked. A parameter that is a slice, a `PerThread` or a `PerBlock` becomes two, see
+//! `slices`.
 
 use crate::{collect, mark, refuse_arguments, slices, with_errors};
 use proc_macro2::{Span, TokenStream};

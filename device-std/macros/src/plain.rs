@@ -1,8 +1,9 @@
 //! `#[derive(Plain)]`: a struct is plain if its fields are and no byte lies between them.
 //!
-//! Both are left to the compiler: each field's type must implement the trait, and a constant assertion holds the sizes of
-//! the fields together against the size of the struct. The assertion needs the sizes, so generic structs are refused, and
-//! `#[repr(C)]` or `#[repr(transparent)]` is asked for, without which the order of fields is the compiler's choice.
+//! Both are left to the compiler: each field's type must implement the trait, and a constant assertion holds the sizes
+//! of the fields together against the size of the struct. The assertion needs the sizes, so generic structs are
+//! refused, and `#[repr(C)]` or `#[repr(transparent)]` is asked for, without which the order of fields is the
+//! compiler's choice.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;

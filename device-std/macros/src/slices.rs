@@ -1,10 +1,10 @@
 //! A kernel's slice parameter becomes a pointer and a length on the GPU, and the slice is made first in the body.
 //!
-//! Left to the compiler, `&[T]` is one 16-byte parameter on NVPTX and its pointer an integer, so that LLVM no longer knows
-//! it to be global memory: all loads through it come out generic (`ld` for `ld.global`). As parameters of their own the
-//! two are also passed alike on NVPTX and AMDGPU. Split are parameters whose type is written as `&[T]` or as a path to
-//! `PerThread` or `PerBlock`; in a tuple, a struct or behind a type alias they stay as they are. A type of another library with that
-//! name is an error that names the missing trait.
+//! Left to the compiler, `&[T]` is one 16-byte parameter on NVPTX and its pointer an integer, so that LLVM no longer
+//! knows it to be global memory: all loads through it come out generic (`ld` for `ld.global`). As parameters of their
+//! own the two are also passed alike on NVPTX and AMDGPU. Split are parameters whose type is written as `&[T]` or as a
+//! path to `PerThread` or `PerBlock`; in a tuple, a struct or behind a type alias they stay as they are. A type of
+//! another library with that name is an error that names the missing trait.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -46,8 +46,8 @@ impl Halves {
         let pointer = format_ident!("slice_{index}", span = span);
         let length = format_ident!("slice_{index}_len", span = span);
         let (pointer_type, whole) = if let Some(element) = element(ty) {
-            // Sound where a `&[T]` argument is: the launch passes the address and length of elements that nothing writes
-            // meanwhile. `from_raw_parts` would do the same, with a call to check its arguments in dev builds.
+            // Sound where a `&[T]` argument is: the launch passes the address and length of elements that nothing
+            // writes meanwhile. `from_raw_parts` would do the same, with a call to check its arguments in dev builds.
             (
                 quote_spanned!(span=> *const #element),
                 quote_spanned!(span=> &*::core::ptr::slice_from_raw_parts(#pointer, #length)),

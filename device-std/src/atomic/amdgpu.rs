@@ -1,8 +1,9 @@
 //! LLVM's atomic instructions, with a scope.
 //!
-//! Rust's own atomic operations have the scope of the whole system, and no way to name another. So each instruction here
-//! stands straight behind a call of a marker that names the scope's number, and the link stage gives the instruction that
-//! scope and erases the call. Both must be in one function, also where nothing is inlined: hence the macros.
+//! Rust's own atomic operations have the scope of the whole system, and no way to name another. So each instruction
+//! here stands straight behind a call of a marker that names the scope's number, and the link stage gives the
+//! instruction that scope and erases the call. Both must be in one function, also where nothing is inlined: hence the
+//! macros.
 
 use super::operations::{IntegerOperations, Operations};
 use super::order::{AnyFence, AnyOrder, AnyScope, Semantics};

@@ -26,19 +26,19 @@
 //!
 //! # Order
 //! As in `core::sync::atomic`, within the scope. An [`Acquire`] operation that reads what a [`Release`] operation wrote
-//! sees everything that was written before that one; [`AcqRel`] is both, and [`Relaxed`] neither. There are no sequentially
-//! consistent operations: put [`fence`]`(SeqCst, …)` between two. Which order an operation can have is checked by types,
-//! so that no operation has a case that panics.
+//! sees everything that was written before that one; [`AcqRel`] is both, and [`Relaxed`] neither. There are no
+//! sequentially consistent operations: put [`fence`]`(SeqCst, …)` between two. Which order an operation can have is
+//! checked by types, so that no operation has a case that panics.
 //!
 //! # On the machines
 //! - NVIDIA: PTX instructions with semantics and scope (`atom.acquire.cta`, `ld.relaxed.sys`, …), written as assembly:
-//!   LLVM 22 drops both from read-modify-write operations, so that even `core`'s become relaxed ones of the GPU's scope.
-//!   Atomic operations need no convergence, so assembly is harmless here. Where LLVM knows an address to be in shared or
-//!   global memory, the instruction says so.
+//!   LLVM 22 drops both from read-modify-write operations, so that even `core`'s become relaxed ones of the GPU's
+//!   scope. Atomic operations need no convergence, so assembly is harmless here. Where LLVM knows an address to be in
+//!   shared or global memory, the instruction says so.
 //! - AMD: LLVM's atomic instructions, which get their scope (`workgroup`, `agent`, or the system's) at link. Floats are
 //!   added in a loop of compare-and-exchange.
-//! - Host: `core`'s operations. Each lets the other threads of the block run, so that waiting for another thread's write
-//!   works.
+//! - Host: `core`'s operations. Each lets the other threads of the block run, so that waiting for another thread's
+//!   write works.
 
 #[cfg(target_arch = "amdgpu")]
 mod amdgpu;
@@ -195,8 +195,8 @@ impl<T: Integer> Atomic<T> {
 
 /// Orders the thread's memory accesses before the fence and those after it, for the threads in the scope.
 ///
-/// A [`Release`] fence before a relaxed write and an [`Acquire`] fence after a relaxed read of it order as operations of
-/// these orders do. Fences with [`SeqCst`] have one order that all threads in the scope agree on.
+/// A [`Release`] fence before a relaxed write and an [`Acquire`] fence after a relaxed read of it order as operations
+/// of these orders do. Fences with [`SeqCst`] have one order that all threads in the scope agree on.
 #[inline(always)]
 pub fn fence<O: FenceOrder, S: Scope>(_: O, _: S) {
     imp::fence::<O, S>();

@@ -1,8 +1,8 @@
 //! PTX instructions.
 //!
-//! Every operation exists for addresses in shared memory, in global memory, and for any address. Which one is taken is a
-//! question to LLVM (`isspacep`) that it answers while compiling wherever it has seen where the address comes from; only
-//! where it has not is the question asked by the kernel. Without that, ptxas would ask for every single address.
+//! Every operation exists for addresses in shared memory, in global memory, and for any address. Which one is taken is
+//! a question to LLVM (`isspacep`) that it answers while compiling wherever it has seen where the address comes from;
+//! only where it has not is the question asked by the kernel. Without that, ptxas would ask for every single address.
 
 use super::operations::{IntegerOperations, Operations};
 use super::order::{AnyFence, AnyOrder, AnyScope, Reach, Semantics};

@@ -4,7 +4,7 @@
 
 use super::operations::{IntegerOperations, Operations};
 use super::order::{AnyFence, AnyOrder, AnyScope};
-use crate::host::pause;
+use crate::stand_in::pause;
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 
 macro_rules! functions {

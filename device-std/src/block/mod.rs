@@ -1,5 +1,5 @@
-//! The threads of a block as a whole: their linear order, the barrier where all wait for all, and reductions; and the blocks
-//! of the grid in theirs.
+//! The threads of a block as a whole: their linear order, the barrier where all wait for all, and reductions; and the
+//! blocks of the grid in theirs.
 
 mod reduce;
 
@@ -10,14 +10,13 @@ use crate::thread;
 /// The thread's index in its block, all dimensions in one, the first fastest.
 #[inline(always)]
 pub fn thread_index() -> u32 {
-    let row = thread::thread_idx_z().wrapping_mul(thread::block_dim_y()).wrapping_add(thread::thread_idx_y());
-    row.wrapping_mul(thread::block_dim_x()).wrapping_add(thread::thread_idx_x())
+    thread::index_in_block()
 }
 
 /// The threads of the block, all dimensions together.
 #[inline(always)]
 pub fn threads() -> u32 {
-    thread::block_dim_x().wrapping_mul(thread::block_dim_y()).wrapping_mul(thread::block_dim_z())
+    thread::threads_of_block()
 }
 
 /// The block's index in the grid, all dimensions in one, the first fastest.
@@ -71,6 +70,6 @@ mod imp {
 mod imp {
     #[track_caller]
     pub fn barrier() {
-        crate::host::block_barrier("barrier");
+        crate::stand_in::block_barrier("barrier");
     }
 }

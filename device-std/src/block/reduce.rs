@@ -10,8 +10,9 @@
 //! first group          (g0 + g1)         + (g2 + g3)          and back through shared memory to all
 //! ```
 //!
-//! Two barriers are enough. What is written before the first is read only until the second; the result is written between
-//! the two and read after the second, and the next reduction cannot write its own before all threads have come to its first.
+//! Two barriers are enough. What is written before the first is read only until the second; the result is written
+//! between the two and read after the second, and the next reduction cannot write its own before all threads have come
+//! to its first.
 
 use super::barrier;
 use crate::shared::Shared;
@@ -53,8 +54,9 @@ pub fn reduce_by<S: SubGroup, T: Shuffle>(value: T, mut combine: impl FnMut(T, T
     }
     let (results, whole) = scratch::<T>();
     if S::lane() == 0 {
-        // SAFETY: (all accesses) a block has at most 1024 threads, so `id` and `count` are within bounds. Each element is
-        // written by one thread, and read after a barrier that comes before it is written again, as the module argues.
+        // SAFETY: (all accesses) a block has at most 1024 threads, so `id` and `count` are within bounds. Each element
+        // is written by one thread, and read after a barrier that comes before it is written again, as the module
+        // argues.
         unsafe { results.write(id as usize, own) };
     }
     barrier();

@@ -1,10 +1,7 @@
 //! A launch: blocks one after another, the threads of a block in turns.
 
-use super::block::{Block, Status};
-use super::error::Error;
-use super::lane;
 use super::order::Order;
-use super::switch::Switch;
+use crate::stand_in::{Block, Error, MAX_BLOCK, MAX_DYNAMIC_SHARED, Status, Switch, lane};
 use crate::thread::host::Position;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
@@ -17,10 +14,6 @@ use std::string::String;
 use std::thread_local;
 use std::vec::Vec;
 
-/// The most threads of a block, as on GPUs.
-pub const MAX_BLOCK: u32 = 1024;
-/// The most bytes of dynamic shared memory that any GPU gives a block.
-pub const MAX_DYNAMIC_SHARED: usize = 227 << 10;
 /// The bytes of a thread's stack, unless asked otherwise. Memory is taken as it is touched.
 const STACK: usize = 1 << 20;
 
@@ -101,8 +94,8 @@ impl Launch {
         Launch { stack: bytes, ..self }
     }
 
-    /// Sets how many atomic operations the threads of a block may do, all together, while none returns and none gets past
-    /// a barrier or an exchange. More are taken for waiting in vain, and end the launch with [`Error::Stalled`].
+    /// Sets how many atomic operations the threads of a block may do, all together, while none returns and none gets
+    /// past a barrier or an exchange. More are taken for waiting in vain, and end the launch with [`Error::Stalled`].
     #[must_use]
     pub fn patience(self, operations: u64) -> Launch {
         Launch { patience: operations, ..self }
@@ -110,8 +103,8 @@ impl Launch {
 
     /// Runs `kernel`, which calls the kernel function with its arguments, in every thread.
     ///
-    /// The first failure ends the launch: of the blocks, the later ones do not run. Threads of the block that still wait
-    /// are unwound, so what they own is dropped.
+    /// The first failure ends the launch: of the blocks, the later ones do not run. Threads of the block that still
+    /// wait are unwound, so what they own is dropped.
     pub fn run(&self, kernel: impl Fn()) -> Result<(), Error> {
         let threads = self.threads()?;
         let [x, y, z] = self.grid;
@@ -214,7 +207,8 @@ fn thread(stack: DefaultStack, kernel: &impl Fn()) -> Coroutine<(), (), ()> {
         lane::started(switch);
         kernel();
     };
-    // SAFETY: `run_block` drives every coroutine to its end or drops it before it returns, and `kernel` outlives that call.
+    // SAFETY: `run_block` drives every coroutine to its end or drops it before it returns, and `kernel` outlives that
+    // call.
     unsafe { Coroutine::with_stack_unchecked(stack, body) }
 }
 

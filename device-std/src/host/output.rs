@@ -29,8 +29,8 @@ impl<'a, T, const N: usize> Output<'a, T, N> {
     #[track_caller]
     pub fn per_thread(&self) -> PerThread<'_, T, N> {
         self.taken.take("Output");
-        // SAFETY: the buffer is borrowed mutably for `'a`. Each index is given out once, all of them in grids of one size, so
-        // parts do not overlap, even where they are kept or passed on.
+        // SAFETY: the buffer is borrowed mutably for `'a`. Each index is given out once, all of them in grids of one
+        // size, so parts do not overlap, even where they are kept or passed on.
         unsafe { PerThread::new(self.buffer, self.len) }
     }
 }
@@ -55,8 +55,8 @@ impl<'a, T, const N: usize> Rows<'a, T, N> {
     /// The part that the calling thread has of its block's row.
     ///
     /// # Panics
-    /// If the buffer has no row for each block; if the thread has taken its part before, or another launch uses these rows:
-    /// each launch needs new ones.
+    /// If the buffer has no row for each block; if the thread has taken its part before, or another launch uses these
+    /// rows: each launch needs new ones.
     #[track_caller]
     pub fn per_block(&self) -> PerBlock<'_, T, N> {
         let needed = block::count().checked_mul(self.columns);
@@ -68,8 +68,8 @@ impl<'a, T, const N: usize> Rows<'a, T, N> {
             block::count()
         );
         self.taken.take("Rows");
-        // SAFETY: the buffer is borrowed mutably for `'a` and has a row for each block. Each index is given out once, all of
-        // them in grids and blocks of one size, so parts do not overlap, even where they are kept or passed on.
+        // SAFETY: the buffer is borrowed mutably for `'a` and has a row for each block. Each index is given out once,
+        // all of them in grids and blocks of one size, so parts do not overlap, even where they are kept or passed on.
         unsafe { PerBlock::new(self.buffer, self.columns) }
     }
 }

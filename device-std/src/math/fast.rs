@@ -1,12 +1,12 @@
 //! Approximations by the GPU's special function units, in single precision, named `fast_…`.
 //!
 //! One or two instructions each where [`exp`](super::exp) and its like take ten to twenty. Results differ between GPUs
-//! and are as good as their vendors say. For NVIDIA's the errors of the instructions are those of the PTX ISA, version 9.1
-//! ("floating point instructions", the notes of each `.approx`), and those of functions made of several follow from them.
-//! They are in units of the last place of the exact result (ulp); where the ISA states a relative error e, that is at most
-//! e * 2^24 of these. AMD's instructions (`v_exp_f32`, `v_log_f32`, `v_rcp_f32`, `v_rsq_f32`, `v_sqrt_f32`) are good to
-//! about 1 ulp and take subnormal arguments and results as 0. On a host these are the default functions, and so better than
-//! on a GPU.
+//! and are as good as their vendors say. For NVIDIA's the errors of the instructions are those of the PTX ISA, version
+//! 9.1 ("floating point instructions", the notes of each `.approx`), and those of functions made of several follow from
+//! them. They are in units of the last place of the exact result (ulp); where the ISA states a relative error e, that
+//! is at most e * 2^24 of these. AMD's instructions (`v_exp_f32`, `v_log_f32`, `v_rcp_f32`, `v_rsq_f32`, `v_sqrt_f32`)
+//! are good to about 1 ulp and take subnormal arguments and results as 0. On a host these are the default functions,
+//! and so better than on a GPU.
 
 use core::f32::consts::{LN_2, LOG2_E};
 
@@ -18,13 +18,15 @@ pub fn fast_exp2(x: f32) -> f32 {
 
 /// e^x, as [`fast_exp2`]`(x * log2(e))`. Error: 2.5 + 1.3 |x| ulp.
 ///
-/// The product's rounding, and that of log2(e), add |x| * 2^-23.7 to the relative error: 110 ulp at the ends of the range.
+/// The product's rounding, and that of log2(e), add |x| * 2^-23.7 to the relative error: 110 ulp at the ends of the
+/// range.
 #[inline(always)]
 pub fn fast_exp(x: f32) -> f32 {
     fast_exp2(x * LOG2_E)
 }
 
-/// log2(x). Error: 4 ulp, but from 0.5 to 2, where the result may be close to 0, 2^-22 in absolute terms (`lg2.approx`).
+/// log2(x). Error: 4 ulp, but from 0.5 to 2, where the result may be close to 0, 2^-22 in absolute terms
+/// (`lg2.approx`).
 ///
 /// Negative numbers give NaN, 0 gives -∞.
 #[inline(always)]
@@ -56,7 +58,8 @@ pub fn fast_recip(x: f32) -> f32 {
     imp::recip(x)
 }
 
-/// x/y. Error: 2 ulp for |y| from 2^-126 to 2^126 (`div.approx`). For a larger |y| the result is 0, or NaN where x is infinite.
+/// x/y. Error: 2 ulp for |y| from 2^-126 to 2^126 (`div.approx`). For a larger |y| the result is 0, or NaN where x is
+/// infinite.
 #[inline(always)]
 pub fn fast_div(x: f32, y: f32) -> f32 {
     imp::div(x, y)

@@ -159,7 +159,8 @@ operand!(A, 4, 0 1, 2 3, 4 5, 6 7);
 operand!(B, 2, 0 1, 2 3);
 
 impl<T: Element> A<T> {
-    /// Sums as an operand: columns 0 to 7 are `left`, 8 to 15 `right`, each element rounded. No lane exchanges anything.
+    /// Sums as an operand: columns 0 to 7 are `left`, 8 to 15 `right`, each element rounded. No lane exchanges
+    /// anything.
     #[inline(always)]
     pub fn from_accumulators(left: Accumulator, right: Accumulator) -> A<T> {
         let pack = |Accumulator([a, b, c, d])| [T::pack(a, b), T::pack(c, d)];
@@ -213,7 +214,8 @@ impl Accumulator {
         Accumulator::from_fn(|row, column| unsafe { *place.add(row * stride + column) })
     }
 
-    /// Writes the matrix to `place`, by rows that begin `stride` elements after each other. Each lane writes its own elements.
+    /// Writes the matrix to `place`, by rows that begin `stride` elements after each other. Each lane writes its own
+    /// elements.
     ///
     /// # Safety
     /// All 16 x 8 elements are valid for writes, and nobody reads or writes them at the same time.

@@ -1,10 +1,11 @@
 //! The same on the host: lanes show each other their registers, and each computes what it is to hold.
 //!
-//! A lane reads the memory that it names before it meets the others, so that no lane sees what another writes afterwards.
+//! A lane reads the memory that it names before it meets the others, so that no lane sees what another writes
+//! afterwards.
 
 use super::{A, Accumulator, B, Element};
-use crate::host::{Place, meet};
 use crate::math::{Bf16, F16};
+use crate::stand_in::{Place, meet};
 use crate::subgroup;
 use std::array;
 use std::panic::Location;
@@ -109,7 +110,8 @@ pub unsafe fn ldmatrix<const N: usize, const TRANSPOSED: bool>(row: *const u16) 
         "`ldmatrix` at {} reads rows that begin at multiples of 16 bytes, and a lane names {row:?}",
         Location::caller()
     );
-    // SAFETY: the caller's promise, and the address has been checked. Two elements are a word, the first one its low half.
+    // SAFETY: the caller's promise, and the address has been checked. Two elements are a word, the first one its low
+    // half.
     let words: [u32; 4] =
         array::from_fn(|pair| unsafe { u32::from(*row.add(2 * pair)) | u32::from(*row.add(2 * pair + 1)) << 16 });
     let rows = exchange("ldmatrix", words);

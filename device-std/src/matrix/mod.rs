@@ -1,9 +1,10 @@
 //! Tensor cores: small matrix products of a whole sub-group, operands of 16 bits, sums in single precision.
 //!
-//! - [`mma`] multiplies a 16 x 16 matrix by a 16 x 8 one and adds a 16 x 8 one (PTX: `mma.sync` m16n8k16). The three lie in the
-//!   registers of the sub-group's 32 lanes as **fragments**: [`A`], [`B`] and [`Accumulator`].
+//! - [`mma`] multiplies a 16 x 16 matrix by a 16 x 8 one and adds a 16 x 8 one (PTX: `mma.sync` m16n8k16). The three
+//!   lie in the registers of the sub-group's 32 lanes as **fragments**: [`A`], [`B`] and [`Accumulator`].
 //! - [`SharedTile`] is a matrix in shared memory, from which fragments are loaded, transposed or not (`ldmatrix`).
-//! - [`wgmma`] multiplies matrices of 64 rows that lie in shared memory, by four sub-groups together (NVIDIA's sm_90a alone).
+//! - [`wgmma`] multiplies matrices of 64 rows that lie in shared memory, by four sub-groups together (NVIDIA's sm_90a
+//!   alone).
 //!
 //! ```
 //! use device_std::matrix::{A, Accumulator, B, mma};
@@ -30,20 +31,21 @@
 //! | [`B`], 16 x 8 | 4 | `2 * t + i % 2 + 8 * (i / 2)` | `g` |
 //! | [`Accumulator`], 16 x 8 | 4 | `g + 8 * (i / 2)` | `2 * t + i % 2` |
 //!
-//! So two accumulators side by side are held just as an [`A`] is ([`A::from_accumulators`]), and an [`A`] as two [`B`]s of
-//! its transpose ([`A::transpose`]): results become operands without leaving their lanes.
+//! So two accumulators side by side are held just as an [`A`] is ([`A::from_accumulators`]), and an [`A`] as two [`B`]s
+//! of its transpose ([`A::transpose`]): results become operands without leaving their lanes.
 //!
 //! # What a sum is
-//! Products of 16-bit elements are exact. The order in which a GPU adds them, and how it rounds in between, is open: results
-//! of different GPUs may differ in their last bits. On the host, the 16 products of an element are added in double precision, in
-//! ascending order of `k`, the accumulator last, and the sum is rounded once. The emulator does the same, so both give the
-//! same bits. The bits of a NaN are open everywhere.
+//! Products of 16-bit elements are exact. The order in which a GPU adds them, and how it rounds in between, is open:
+//! results of different GPUs may differ in their last bits. On the host, the 16 products of an element are added in
+//! double precision, in ascending order of `k`, the accumulator last, and the sum is rounded once. The emulator does
+//! the same, so both give the same bits. The bits of a NaN are open everywhere.
 //!
 //! # Where it works
-//! On NVIDIA's GPUs from sm_80 on and on the host; code that uses it does not compile for older ones. There is no such module
-//! for AMD's. Like all operations of a [sub-group](crate::subgroup), those here are **collective**, and unlike others they need
-//! all 32 lanes to exist: where one does not, or does not come, a GPU's result is unspecified, and the host reports it. The
-//! link stage makes every such instruction `convergent`, so that the compiler never moves one behind a condition.
+//! On NVIDIA's GPUs from sm_80 on and on the host; code that uses it does not compile for older ones. There is no such
+//! module for AMD's. Like all operations of a [sub-group](crate::subgroup), those here are **collective**, and unlike
+//! others they need all 32 lanes to exist: where one does not, or does not come, a GPU's result is unspecified, and the
+//! host reports it. The link stage makes every such instruction `convergent`, so that the compiler never moves one
+//! behind a condition.
 
 mod fragment;
 #[cfg(on_host)]

@@ -1,9 +1,9 @@
 //! PTX instructions.
 //!
-//! The product of bf16 operands is LLVM's own intrinsic. That of f16 operands takes vectors of two halves, which rustc does not
-//! pass to an intrinsic, and `ldmatrix` an address in shared memory, which Rust has no type for: both are assembly. Products
-//! are declared to depend on their operands alone, and loads on memory, so that unused ones vanish; that neither moves behind
-//! a condition is the link stage's work.
+//! The product of bf16 operands is LLVM's own intrinsic. That of f16 operands takes vectors of two halves, which rustc
+//! does not pass to an intrinsic, and `ldmatrix` an address in shared memory, which Rust has no type for: both are
+//! assembly. Products are declared to depend on their operands alone, and loads on memory, so that unused ones vanish;
+//! that neither moves behind a condition is the link stage's work.
 
 use core::arch::asm;
 

@@ -1,7 +1,7 @@
 //! Matrices in shared memory, from which fragments are loaded by `ldmatrix`.
 //!
-//! The instruction loads 8 x 8 matrices: the lanes name the first address of each row, and lane `l` gets the elements of row
-//! `l / 4`, columns `2 * (l % 4)` and the next, or with `.trans` those of the transpose.
+//! The instruction loads 8 x 8 matrices: the lanes name the first address of each row, and lane `l` gets the elements
+//! of row `l / 4`, columns `2 * (l % 4)` and the next, or with `.trans` those of the transpose.
 
 use super::{A, B, Element, imp};
 use crate::shared::Shared;
@@ -9,9 +9,9 @@ use crate::subgroup;
 
 /// A matrix in shared memory, by rows.
 ///
-/// Rows begin at multiples of 16 bytes: the memory does, and `stride` and the columns that [`at`](Self::at) moves to are multiples
-/// of 8 elements. Eight rows are read at once: an odd multiple of 8, such as 24, 72 or 136, spreads them over all banks, where a
-/// multiple of 64 takes eight times as long.
+/// Rows begin at multiples of 16 bytes: the memory does, and `stride` and the columns that [`at`](Self::at) moves to
+/// are multiples of 8 elements. Eight rows are read at once: an odd multiple of 8, such as 24, 72 or 136, spreads them
+/// over all banks, where a multiple of 64 takes eight times as long.
 ///
 /// Loading is collective, and needs all 32 lanes of the sub-group.
 ///
@@ -116,8 +116,8 @@ impl<T: Element> A<T> {
     /// The tile's first 16 x 16 elements.
     ///
     /// # Safety
-    /// They were written, and no other thread writes them without a barrier in between. The tile's rows begin at multiples of
-    /// 16 bytes.
+    /// They were written, and no other thread writes them without a barrier in between. The tile's rows begin at
+    /// multiples of 16 bytes.
     #[inline(always)]
     #[cfg_attr(on_host, track_caller)]
     pub unsafe fn load(tile: SharedTile<T>) -> A<T> {

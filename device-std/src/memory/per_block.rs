@@ -2,11 +2,11 @@
 //!
 //! # Why it is sound
 //! Row `b` of a buffer is its elements `b * columns` to `b * columns + columns - 1`, and belongs to the block with that
-//! index in the grid. Within the row, tile `i` is the elements `i * N` to `i * N + N - 1`, and belongs to the thread whose
-//! index in the block is `i` modulo the block's threads; the elements after the last whole tile are divided among the
-//! threads alike, one by one. No two threads of a block have the same index, and no two blocks, so no two threads own the
-//! same element. `columns` is an argument of the launch and `N` part of the parameter's type, so all threads divide the
-//! buffer alike. A thread gets its part once, when the kernel begins, and cannot copy it.
+//! index in the grid. Within the row, tile `i` is the elements `i * N` to `i * N + N - 1`, and belongs to the thread
+//! whose index in the block is `i` modulo the block's threads; the elements after the last whole tile are divided among
+//! the threads alike, one by one. No two threads of a block have the same index, and no two blocks, so no two threads
+//! own the same element. `columns` is an argument of the launch and `N` part of the parameter's type, so all threads
+//! divide the buffer alike. A thread gets its part once, when the kernel begins, and cannot copy it.
 
 use super::FromLaunch;
 use crate::block;
@@ -14,9 +14,9 @@ use core::marker::PhantomData;
 
 /// The calling thread's own part of its block's row of a buffer of `T`, in tiles of `N` elements.
 ///
-/// As a kernel parameter it takes two arguments of the launch, the device address of the buffer and the number of elements
-/// of a **row** (`u64` each). The buffer has a row for each block of the grid, one behind the other, and must not be reached
-/// by any other parameter during the launch.
+/// As a kernel parameter it takes two arguments of the launch, the device address of the buffer and the number of
+/// elements of a **row** (`u64` each). The buffer has a row for each block of the grid, one behind the other, and must
+/// not be reached by any other parameter during the launch.
 ///
 /// ```
 /// use device_std::{block, host, kernel, memory::PerBlock};
@@ -58,8 +58,8 @@ impl<'a, T, const N: usize> PerBlock<'a, T, N> {
     /// The part of the calling thread.
     ///
     /// # Safety
-    /// `buffer` starts a slice of `columns` elements for each block of the grid that nothing else uses for `'a`, and this is
-    /// called at most once by each thread of one launch, with the same arguments in all of them.
+    /// `buffer` starts a slice of `columns` elements for each block of the grid that nothing else uses for `'a`, and
+    /// this is called at most once by each thread of one launch, with the same arguments in all of them.
     #[inline(always)]
     pub unsafe fn new(buffer: *mut T, columns: usize) -> PerBlock<'a, T, N> {
         const { assert!(N > 0, "a tile has at least one element") };
@@ -105,7 +105,8 @@ impl<'a, T, const N: usize> PerBlock<'a, T, N> {
         self.columns / N * N
     }
 
-    /// The thread's elements of those in no whole tile: element `i` of them for thread `i`, and on at the same distance.
+    /// The thread's elements of those in no whole tile: element `i` of them for thread `i`, and on at the same
+    /// distance.
     #[inline(always)]
     pub fn rest(&mut self) -> impl Iterator<Item = &mut T> {
         let start = self.rest_start();

@@ -3,8 +3,8 @@
 //! # Why it is sound
 //! Tile `i` of a buffer is its elements `i * N` to `i * N + N - 1`, whole or not there. A thread owns the tiles whose
 //! number is its index in the grid, modulo the number of threads in the grid. The index counts all threads of the
-//! launch, in all dimensions, and no two have the same, so no two own the same element. The tile size `N` is part of the
-//! parameter's type, and the kernel is one function, so all threads divide the buffer alike. A thread gets its part
+//! launch, in all dimensions, and no two have the same, so no two own the same element. The tile size `N` is part of
+//! the parameter's type, and the kernel is one function, so all threads divide the buffer alike. A thread gets its part
 //! once, when the kernel begins, and cannot copy it.
 
 use crate::block;
@@ -93,8 +93,8 @@ impl<'a, T, const N: usize> Iterator for Tiles<'a, T, N> {
         if self.next >= self.tiles {
             return None;
         }
-        // SAFETY: the tile lies in the buffer, which is valid for `'a`. It is the thread's own (see the module) and handed
-        // out once, since `next` only grows; the thread's part is borrowed mutably for as long.
+        // SAFETY: the tile lies in the buffer, which is valid for `'a`. It is the thread's own (see the module) and
+        // handed out once, since `next` only grows; the thread's part is borrowed mutably for as long.
         let tile = unsafe { &mut *self.buffer.add(self.next.wrapping_mul(N)).cast::<[T; N]>() };
         // Past the end of the numbers there is no tile either.
         self.next = self.next.saturating_add(self.threads);
@@ -102,8 +102,8 @@ impl<'a, T, const N: usize> Iterator for Tiles<'a, T, N> {
     }
 }
 
-/// A kernel parameter that takes two arguments of the launch, an address and a number of elements: of the buffer, or of one
-/// of its rows.
+/// A kernel parameter that takes two arguments of the launch, an address and a number of elements: of the buffer, or of
+/// one of its rows.
 ///
 /// `#[kernel]` makes the parameter from them with this trait, at the start of the kernel.
 pub trait FromLaunch {

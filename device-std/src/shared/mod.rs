@@ -1,6 +1,7 @@
 //! Shared memory: arrays that the threads of a block have in common.
 //!
-//! - [`shared!`](crate::shared!) is an array of a size that is known while compiling. A block has at most 48 KB of these.
+//! - [`shared!`](crate::shared!) is an array of a size that is known while compiling. A block has at most 48 KB of
+//!   these.
 //! - [`dynamic`] is what the launch was asked to add, up to the [`limits`] of the architecture.
 //!
 //! ```
@@ -18,17 +19,17 @@
 //! ```
 //!
 //! # Which array is which
-//! Each `shared!` in the source is an array of its own, and in a generic function one for each instance (a Rust `static`
-//! would be one for all of them). Coming by the same place again, in a loop or by another call, gives the same array.
-//! Where two crates make the same instance of a third crate's function, each may have its own: hand the [`Shared`] from
-//! function to function rather than asking for it twice. No name is involved, so nothing can clash.
+//! Each `shared!` in the source is an array of its own, and in a generic function one for each instance (a Rust
+//! `static` would be one for all of them). Coming by the same place again, in a loop or by another call, gives the same
+//! array. Where two crates make the same instance of a third crate's function, each may have its own: hand the
+//! [`Shared`] from function to function rather than asking for it twice. No name is involved, so nothing can clash.
 //!
-//! Nothing is stored in shared memory when a block starts: what was not written must not be read. (The host fills it with
-//! ones: floats are NaN there.)
+//! Nothing is stored in shared memory when a block starts: what was not written must not be read. (The host fills it
+//! with ones: floats are NaN there.)
 //!
 //! # How an array gets its memory
-//! A Rust static cannot be in shared memory, so arrays are made at link. Each instance of [`shared!`](crate::shared!) is a
-//! function of this module that is never inlined (`Marker::array`) and calls a marker,
+//! A Rust static cannot be in shared memory, so arrays are made at link. Each instance of [`shared!`](crate::shared!)
+//! is a function of this module that is never inlined (`Marker::array`) and calls a marker,
 //!
 //! ```text
 //! __latch_shared_array(bytes: u64, align: u64) -> *mut u8      both constants, bytes > 0
@@ -37,21 +38,20 @@
 //!
 //! declared in Rust's ABI and never defined. The link stage, before any optimization, replaces
 //! - each call of the first by the address (`addrspacecast` to the generic address space) of an internal global in the
-//!   shared address space, `[bytes x i8] undef` with that alignment: **one global for each function that holds such a call**,
-//!   whichever function calls that one. It may then drop `noinline` from the function;
+//!   shared address space, `[bytes x i8] undef` with that alignment: **one global for each function that holds such a
+//!   call**, whichever function calls that one. It may then drop `noinline` from the function;
 //! - each call of the second by the address of one external global of the module, `[0 x i8]`, aligned to 16 bytes.
 
-mod limits;
 mod pointer;
 
-pub use limits::{LIMITS, Limits, STATIC_LIMIT, limits};
+pub use crate::limits::{LIMITS, Limits, STATIC_LIMIT, limits};
 pub use pointer::Shared;
 
 /// An array, or any other value without drop glue, in shared memory: `shared!([f32; 256])`.
 ///
-/// Gives a [`Shared`] of that type. With `align = N` (a power of two of at most 128) its address is a multiple of at least
-/// `N`: `shared!([f32; TILE], align = 16)`. The type may name generic parameters. See [`shared`](mod@crate::shared) for
-/// which arrays are the same.
+/// Gives a [`Shared`] of that type. With `align = N` (a power of two of at most 128) its address is a multiple of at
+/// least `N`: `shared!([f32; TILE], align = 16)`. The type may name generic parameters. See
+/// [`shared`](mod@crate::shared) for which arrays are the same.
 #[macro_export]
 macro_rules! shared {
     ($type:ty) => {
@@ -103,7 +103,8 @@ pub fn dynamic_bytes() -> usize {
 
 #[cfg(not(on_host))]
 mod imp {
-    // SAFETY: no definition exists, and none is ever called: the link stage replaces the calls before code is generated.
+    // SAFETY: no definition exists, and none is ever called: the link stage replaces the calls before code is
+    // generated.
     unsafe extern "Rust" {
         safe fn __latch_shared_array(bytes: u64, align: u64) -> *mut u8;
         safe fn __latch_shared_dynamic() -> *mut u8;
@@ -131,7 +132,8 @@ mod imp {
         safe fn dynamic_smem_size() -> u32;
     }
 
-    /// The dispatch packet of the HSA runtime (`hsa_kernel_dispatch_packet_t`) has the bytes of both kinds from byte 28.
+    /// The dispatch packet of the HSA runtime (`hsa_kernel_dispatch_packet_t`) has the bytes of both kinds from byte
+    /// 28.
     #[cfg(target_arch = "amdgpu")]
     #[inline(always)]
     fn dynamic_bytes() -> u32 {
@@ -144,13 +146,13 @@ mod imp {
 
 #[cfg(on_host)]
 mod imp {
-    use crate::host;
+    use crate::stand_in;
 
     pub fn array<T, const ALIGN: usize, Site>() -> *mut u8 {
-        host::shared_array(typeid::of::<(Site, T)>(), size_of::<T>())
+        stand_in::shared_array(typeid::of::<(Site, T)>(), size_of::<T>())
     }
 
     pub fn dynamic() -> (*mut u8, usize) {
-        host::shared_dynamic()
+        stand_in::shared_dynamic()
     }
 }

@@ -5,10 +5,10 @@ use core::ptr;
 
 /// A place in the shared memory of a block: a value, an array or a slice that all its threads can reach.
 ///
-/// It is a pointer: making, copying and dividing it is safe, reading and writing is not, since other threads may be at the
-/// same place. Accesses of different threads to the same element must have a barrier between them, unless all only read
-/// or all are through [`Atomic`](crate::atomic::Atomic). Where the index or the length is out of range, the host panics; a
-/// GPU does not look.
+/// It is a pointer: making, copying and dividing it is safe, reading and writing is not, since other threads may be at
+/// the same place. Accesses of different threads to the same element must have a barrier between them, unless all only
+/// read or all are through [`Atomic`](crate::atomic::Atomic). Where the index or the length is out of range, the host
+/// panics; a GPU does not look.
 pub struct Shared<T: ?Sized> {
     place: *mut T,
 }

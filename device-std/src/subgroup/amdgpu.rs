@@ -1,9 +1,9 @@
 //! Wavefronts, of 32 or 64 threads as the processor has them.
 //!
 //! The width is a constant of this crate, read from the processor's name by the build script. Lanes are hardware lanes
-//! (`mbcnt` over all bits), which do not depend on the active ones. `ds_bpermute` reads any lane's register, its address
-//! modulo 64 lanes: a source outside the segment is replaced by the lane itself before the permute, never by its address
-//! wrapping around.
+//! (`mbcnt` over all bits), which do not depend on the active ones. `ds_bpermute` reads any lane's register, its
+//! address modulo 64 lanes: a source outside the segment is replaced by the lane itself before the permute, never by
+//! its address wrapping around.
 
 use super::{Call, SubGroup};
 use core::arch::amdgpu;
@@ -47,7 +47,8 @@ impl SubGroup for Wavefront {
     }
 
     /// The lanes of a wavefront execute together and their memory accesses are performed in order, so that only the
-    /// compiler has to be kept from moving any across: at the scope of a wavefront, LLVM makes no instruction of a fence.
+    /// compiler has to be kept from moving any across: at the scope of a wavefront, LLVM makes no instruction of a
+    /// fence.
     #[inline(always)]
     fn barrier(_: Call<Self>) {
         compiler_fence(Ordering::Release);

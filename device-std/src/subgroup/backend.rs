@@ -1,7 +1,7 @@
 //! What a machine must offer for sub-groups, and what it promises about them.
 
 use super::{Shuffle, WordOperation};
-use crate::block;
+use crate::thread;
 
 /// A machine's sub-groups: the few primitives that every other operation is built on.
 ///
@@ -119,20 +119,20 @@ pub trait SubGroup: Copy + 'static {
     /// The number of lanes that exist in this sub-group.
     #[inline(always)]
     fn size() -> u32 {
-        let first = block::thread_index() & !(Self::WIDTH - 1);
-        block::threads().wrapping_sub(first).min(Self::WIDTH)
+        let first = thread::index_in_block() & !(Self::WIDTH - 1);
+        thread::threads_of_block().wrapping_sub(first).min(Self::WIDTH)
     }
 
     /// Which sub-group of the block this is.
     #[inline(always)]
     fn id() -> u32 {
-        block::thread_index() / Self::WIDTH
+        thread::index_in_block() / Self::WIDTH
     }
 
     /// The number of sub-groups in the block.
     #[inline(always)]
     fn count() -> u32 {
-        block::threads().wrapping_add(Self::WIDTH - 1) / Self::WIDTH
+        thread::threads_of_block().wrapping_add(Self::WIDTH - 1) / Self::WIDTH
     }
 }
 

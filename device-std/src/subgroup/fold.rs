@@ -1,8 +1,8 @@
 //! Reductions and scans of a segment, by exchanges at doubling distances.
 //!
 //! The order of operations is fixed by the lanes and not by the machine, so results have the same bits everywhere that
-//! `combine` itself does. (A float operation that makes a NaN may choose its payload; nothing else of IEEE arithmetic is
-//! left to the machine.)
+//! `combine` itself does. (A float operation that makes a NaN may choose its payload; nothing else of IEEE arithmetic
+//! is left to the machine.)
 
 use super::{Call, Segments, Shuffle, SubGroup};
 

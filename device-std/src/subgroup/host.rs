@@ -1,8 +1,8 @@
 //! Sub-groups of threads that run on the host, of any width.
 
 use super::{Call, SubGroup};
-use crate::block;
-use crate::host::{Place, Words, meet};
+use crate::stand_in::{Place, Words, meet};
+use crate::thread;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ impl<const WIDTH: u32> SubGroup for HostGroup<WIDTH> {
     }
 
     fn lane() -> u32 {
-        block::thread_index() % Self::WIDTH
+        thread::index_in_block() % Self::WIDTH
     }
 
     fn shuffle(call: Call<Self>, word: u32, source: u32) -> u32 {

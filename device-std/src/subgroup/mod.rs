@@ -1,9 +1,9 @@
 //! Sub-groups: the threads of a block that execute together (warps, wavefronts), and what they exchange.
 //!
 //! One contract holds on three machines: NVIDIA's (sub-groups of 32), AMD's (32 or 64, as the processor has it) and the
-//! host of [`host`](crate::host). The functions here work on the whole sub-group of the machine that the code is compiled
-//! for; [`segments`] cuts it into narrower ones. Code that is to run with a given width, whatever the machine's, is
-//! generic over [`SubGroup`] and uses [`Segments`].
+//! host of [`host`](crate::host). The functions here work on the whole sub-group of the machine that the code is
+//! compiled for; [`segments`] cuts it into narrower ones. Code that is to run with a given width, whatever the
+//! machine's, is generic over [`SubGroup`] and uses [`Segments`].
 //!
 //! ```
 //! use device_std::{host, subgroup};
@@ -19,8 +19,8 @@
 //! # The contract
 //! - Lanes count from 0. Lane `l` of sub-group `i` is the thread with linear index `i * max_size() + l` in its block.
 //! - Queries depend on nothing but the thread's place; they are no collective operations.
-//! - All other functions are **collective**: every existing lane (of the segment) must execute the same call together. On
-//!   a GPU it is unspecified what a lane gets where some do not; the host reports it.
+//! - All other functions are **collective**: every existing lane (of the segment) must execute the same call together.
+//!   On a GPU it is unspecified what a lane gets where some do not; the host reports it.
 //! - Values are moved by their bits. NaN payloads arrive as they were.
 //! - No function panics or traps, whatever its arguments; where the source of a value does not exist, the value is
 //!   unspecified.

@@ -3,12 +3,13 @@
 //! An intrinsic is convergent, which inline assembly is not: LLVM may not move or copy it into a branch.
 //!
 //! # The member mask
-//! `shfl.sync`, `vote.sync`, `match.sync` and `redux.sync` take the set of lanes that execute them together, and wait for the
-//! *non-exited threads* in it. Operations on the whole sub-group pass all 32 lanes as a constant, in a partial warp too:
-//! lanes without a thread have nothing to wait for, and contribute to no vote or reduction. A mask computed from the block size
-//! would name the same threads, at a price: unless the mask is a constant, ptxas guards every operation with a check that
-//! all lanes hold the same mask (`MATCH`, `REDUX`, `BRA.DIV`). Segments pay it, as only their own lanes may be named. The
-//! active mask is no way out: what it holds depends on how far the hardware lets lanes drift apart.
+//! `shfl.sync`, `vote.sync`, `match.sync` and `redux.sync` take the set of lanes that execute them together, and wait
+//! for the *non-exited threads* in it. Operations on the whole sub-group pass all 32 lanes as a constant, in a partial
+//! warp too: lanes without a thread have nothing to wait for, and contribute to no vote or reduction. A mask computed
+//! from the block size would name the same threads, at a price: unless the mask is a constant, ptxas guards every
+//! operation with a check that all lanes hold the same mask (`MATCH`, `REDUX`, `BRA.DIV`). Segments pay it, as only
+//! their own lanes may be named. The active mask is no way out: what it holds depends on how far the hardware lets
+//! lanes drift apart.
 
 #[cfg(target_feature = "sm_80")]
 use super::WordOperation;
@@ -101,8 +102,8 @@ const UPWARDS: u32 = 0x1f;
 /// The bound for a source that may not lie below the segment.
 const DOWNWARDS: u32 = 0;
 
-// SAFETY: (all calls below) the caller's lane is among the members, since a call names the caller's own segment. That all
-// members execute the call together is the contract of the trait; where they do not, the result is unspecified.
+// SAFETY: (all calls below) the caller's lane is among the members, since a call names the caller's own segment. That
+// all members execute the call together is the contract of the trait; where they do not, the result is unspecified.
 impl SubGroup for Warp {
     const WIDTH: u32 = 32;
     const LINEAR_LANES: bool = true;

@@ -104,8 +104,8 @@ macro_rules! reductions {
         $(
             $(#[$doc])*
             ///
-            /// One `redux.sync` on NVIDIA GPUs from sm_80 on. The result of [`reduce`](super::reduce) with that operation, the
-            /// same in all lanes.
+            /// One `redux.sync` on NVIDIA GPUs from sm_80 on. The result of [`reduce`](super::reduce) with that
+            /// operation, the same in all lanes.
             #[inline(always)]
             #[cfg_attr(on_host, track_caller)]
             pub fn $name<T: Word>(value: T) -> T {

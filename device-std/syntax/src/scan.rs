@@ -1,9 +1,9 @@
 //! The hinted loops of a source file, in the order of the source, whether or not they are ever compiled.
 //!
-//! The audit takes its list of hints from here, so that a hint in an unused function, in a constant or under
-//! `if false` has a record too. What a `#[cfg]` removes is listed nevertheless; only `#[cfg(test)]` items are left out. Of
-//! the loops in macro calls and macro definitions, those that `walk` can see are listed, and one in a macro that makes
-//! the whole device function is listed as if it stood outside of one.
+//! The audit takes its list of hints from here, so that a hint in an unused function, in a constant or under `if false`
+//! has a record too. What a `#[cfg]` removes is listed nevertheless; only `#[cfg(test)]` items are left out. Of the
+//! loops in macro calls and macro definitions, those that `walk` can see are listed, and one in a macro that makes the
+//! whole device function is listed as if it stood outside of one.
 
 use crate::walk;
 use hint_record::{HintKind, Request};

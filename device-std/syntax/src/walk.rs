@@ -6,8 +6,8 @@
 //!
 //! What a macro call makes of its tokens is not known here. Where they read as statements, as a list of expressions, or
 //! hold a block that does, the loops with hints in them are taken as if they stood in the function; a macro that does
-//! something else with them than to run them gets the changed tokens. A name pasted together (`ph~i`) reads as one name.
-//! Hints in tokens that read as neither are left for the compiler to refuse.
+//! something else with them than to run them gets the changed tokens. A name pasted together (`ph~i`) reads as one
+//! name. Hints in tokens that read as neither are left for the compiler to refuse.
 
 use crate::hint::{self, Hint};
 use crate::paste::{Pastes, regrouped};

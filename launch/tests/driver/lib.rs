@@ -1,9 +1,9 @@
 //! A library with the functions of the CUDA driver that launchers call, on the emulator.
 //!
-//! It lets tests run what goes through a driver on machines without one. What it promises is what CUDA's documentation says of
-//! these functions, as far as launchers rely on it: a kernel has 48 KB of shared memory until it asks for more, arguments
-//! are read from where the launch points to, and each launch takes a millisecond between the events around it. It
-//! knows one device, context and stream. `LATCH_STUB_DRIVER` names what it is to do wrong.
+//! It lets tests run what goes through a driver on machines without one. What it promises is what CUDA's documentation
+//! says of these functions, as far as launchers rely on it: a kernel has 48 KB of shared memory until it asks for more,
+//! arguments are read from where the launch points to, and each launch takes a millisecond between the events around
+//! it. It knows one device, context and stream. `LATCH_STUB_DRIVER` names what it is to do wrong.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};

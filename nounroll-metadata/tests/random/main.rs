@@ -1,5 +1,5 @@
-//! The promise: on any function, resolving hints changes nothing that can be observed, gives every hinted loop one latch
-//! with an ID, and leaves the optimizer nothing to confuse.
+//! The promise: on any function, resolving hints changes nothing that can be observed, gives every hinted loop one
+//! latch with an ID, and leaves the optimizer nothing to confuse.
 //!
 //! Functions are random control-flow graphs with phis and markers. What can be observed of one are the calls of `at_N`,
 //! one a block, and the values that they get; two small machines walk the graph before and after with the same random
@@ -97,9 +97,9 @@ impl Optimized {
         Optimized { calls, inner_calls }
     }
 
-    /// Is the loop with one header a copy of the original loop with the other, and of that alone? Then it runs through that
-    /// header, which no inner loop does, and not through the header of a loop around it. (It may run through other blocks
-    /// than it did: where loops share their ways back, LLVM gives each a copy.)
+    /// Is the loop with one header a copy of the original loop with the other, and of that alone? Then it runs through
+    /// that header, which no inner loop does, and not through the header of a loop around it. (It may run through other
+    /// blocks than it did: where loops share their ways back, LLVM gives each a copy.)
     fn is_copy(&self, of: &str, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
         self.calls[of].contains(header) && !self.is_outer(of, header, original)
     }
@@ -119,9 +119,9 @@ impl Optimized {
     }
 }
 
-/// What is left of a hint is a copy of its loop; and while there is a copy of a rolled loop, something is left of the hint.
-/// (Not every copy need have it: LLVM may split a loop in two, and leave one of them without ID; and where it makes one
-/// loop of two, it takes the ID of either.)
+/// What is left of a hint is a copy of its loop; and while there is a copy of a rolled loop, something is left of the
+/// hint. (Not every copy need have it: LLVM may split a loop in two, and leave one of them without ID; and where it
+/// makes one loop of two, it takes the ID of either.)
 fn check_places(
     module: &Module<'_>,
     outcomes: &[HintOutcome],
@@ -149,9 +149,10 @@ fn check_places(
     Ok(())
 }
 
-/// How many loops forbid unrolling, by the ID of a latch that ends no inner loop too, or by what is left of a hint: those
-/// whose header does something, and all. A header that does nothing may be merged with the one after it, and both loops
-/// become one. A cycle without header may lose its loop's pragma, since LLVM puts a block of no origin on the way back.
+/// How many loops forbid unrolling, by the ID of a latch that ends no inner loop too, or by what is left of a hint:
+/// those whose header does something, and all. A header that does nothing may be merged with the one after it, and both
+/// loops become one. A cycle without header may lose its loop's pragma, since LLVM puts a block of no origin on the way
+/// back.
 fn rolled_loops(module: &Module<'_>) -> (usize, usize) {
     let ids = LoopIds::read(&module.print_to_string().to_string());
     let graph = FunctionGraph::new(module.get_function("f").unwrap());
@@ -198,8 +199,8 @@ proptest! {
 }
 
 proptest! {
-    // A fixed seed: which loop a copy is of is judged by what it runs, and LLVM has rare ways of merging loops (one in some
-    // ten thousand modules) that this judgement does not know. Another seed and more cases look further.
+    // A fixed seed: which loop a copy is of is judged by what it runs, and LLVM has rare ways of merging loops (one in
+    // some ten thousand modules) that this judgement does not know. Another seed and more cases look further.
     #![proptest_config(ProptestConfig {
         cases: 150,
         failure_persistence: None,
@@ -214,8 +215,8 @@ proptest! {
         let original = loops(&module);
         let outcomes = resolve_hints(&module).unwrap();
         optimize(&module, level);
-        // Rotated loops can share their header; LLVM separates them again by their phis, and the outer one may then be the
-        // one that was inside.
+        // Rotated loops can share their header; LLVM separates them again by their phis, and the outer one may then be
+        // the one that was inside.
         prop_assume!(!loops(&module).keys().any(|header| header.contains(".outer")));
         if let Err(message) = check_places(&module, &outcomes, &original) {
             let text = module.print_to_string().to_string();

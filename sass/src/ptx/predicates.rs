@@ -1,8 +1,8 @@
 //! Which branches a predicate decides.
 //!
 //! From sm_100 on ptxas branches on uniform predicates, and such a branch has a wrong line; the instruction that made
-//! its predicate has a right one, most often that of a `setp`. So it is asked here: which blocks end in a branch on what
-//! this statement computes? Logic between predicates is looked through where no branch uses the result itself.
+//! its predicate has a right one, most often that of a `setp`. So it is asked here: which blocks end in a branch on
+//! what this statement computes? Logic between predicates is looked through where no branch uses the result itself.
 //!
 //! In compiled PTX every register is written once, and its uses are all there is to look up. In code by hand a register
 //! is written again: then the uses that this definition reaches are searched for along the control flow.

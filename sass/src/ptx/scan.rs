@@ -1,8 +1,8 @@
 //! PTX text to the statements of each function.
 //!
 //! Three things end: statements and declarations at `;`, labels at `:`, and a handful of directives (`.loc`, `.file`,
-//! `.version`, …) at the end of their line. A brace at the start of a statement opens or closes a scope; any other brace
-//! is part of an operand. Comments are skipped, strings kept whole.
+//! `.version`, …) at the end of their line. A brace at the start of a statement opens or closes a scope; any other
+//! brace is part of an operand. Comments are skipped, strings kept whole.
 
 use super::{PtxError, Statement};
 

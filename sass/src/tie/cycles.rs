@@ -1,7 +1,7 @@
 //! Cycles among some of the blocks of a graph: Tarjan's strongly connected components, with a stack of its own.
 //!
-//! Asked again and again for ever fewer blocks of one graph, so the working memory is kept, and each question costs what
-//! the blocks asked for cost.
+//! Asked again and again for ever fewer blocks of one graph, so the working memory is kept, and each question costs
+//! what the blocks asked for cost.
 
 /// Finds cycles in one graph.
 pub(super) struct Cycles<'g> {

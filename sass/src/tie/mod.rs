@@ -12,10 +12,10 @@
 //! piece of machine code stands.
 //!
 //! **The rule.** A loop is alive if, without all landmarks from outside it, the machine code still has a cycle that
-//! holds a landmark of its own body, which is its blocks less those of loops inside it. It is gone if no such cycle holds
-//! any instruction of its own body. Where one holds such instructions, but no landmark, nothing is proved: code of a
-//! loop that was removed stays behind in the loop around it. No dominators are needed, so that irreducible code does no
-//! harm. Functions called from a loop, in the end, are inside it, whether ptxas inlined them or not.
+//! holds a landmark of its own body, which is its blocks less those of loops inside it. It is gone if no such cycle
+//! holds any instruction of its own body. Where one holds such instructions, but no landmark, nothing is proved: code
+//! of a loop that was removed stays behind in the loop around it. No dominators are needed, so that irreducible code
+//! does no harm. Functions called from a loop, in the end, are inside it, whether ptxas inlined them or not.
 //!
 //! **When it is wrong.** Of 36,000 loops of random kernels none was falsely alive or gone (`tests/nests.rs` holds it to
 //! that); 3 in 100 were not proved, each of them gone. A loop whose
@@ -64,8 +64,8 @@ pub struct TiedLoop {
     pub id: LoopId,
     /// What is left of it.
     pub verdict: Verdict,
-    /// The cycles that are left of it, by section and address; more than one where it was inlined several times, or where ptxas put a remainder
-    /// beside an unrolled loop.
+    /// The cycles that are left of it, by section and address; more than one where it was inlined several times, or
+    /// where ptxas put a remainder beside an unrolled loop.
     pub instances: Vec<Instance>,
 }
 

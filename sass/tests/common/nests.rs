@@ -1,9 +1,9 @@
 //! Random loop nests, written as PTX.
 //!
 //! Every loop starts with a volatile store whose offset is its own ([`Nest::loops`]), so that it is recognised in the
-//! machine code without any line. Loops count, or run until a loaded value says so; they are tested at the top or at the
-//! bottom; they are left, continued and returned from at random; some run once, in a way that ptxas may find out; device
-//! functions are called from anywhere. Everything follows from the seed.
+//! machine code without any line. Loops count, or run until a loaded value says so; they are tested at the top or at
+//! the bottom; they are left, continued and returned from at random; some run once, in a way that ptxas may find out;
+//! device functions are called from anywhere. Everything follows from the seed.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! The promise: the kernels compute the recurrence, and break no rule on the way.
 //!
-//! The emulator checks every access, every read of memory that nothing wrote, and races between barriers, and does not hand
-//! out outputs that are not written in full.
+//! The emulator checks every access, every read of memory that nothing wrote, and races between barriers, and does not
+//! hand out outputs that are not written in full.
 
 use super::{kernels, run};
 use cargo_latch::build::{HintMode, Route};

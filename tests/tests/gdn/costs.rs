@@ -1,4 +1,5 @@
-//! The promise: `kernels/gdn/COSTS.md` shows what the kernels take and what they execute, and both are within what was meant.
+//! The promise: `kernels/gdn/COSTS.md` shows what the kernels take and what they execute, and both are within what was
+//! meant.
 
 use super::{kernels, report};
 use cargo_latch::build::{HintMode, Profile, Route};
@@ -9,7 +10,8 @@ use latch_tests::occupancy::Multiprocessor;
 use latch_tests::{audits, builder, checkout};
 use std::fmt::Write;
 
-/// What the published mathematics of the fused chunked form takes: FLOP a token and head at dk = dv = 128, chunks of 64.
+/// What the published mathematics of the fused chunked form takes: FLOP a token and head at dk = dv = 128, chunks of
+/// 64.
 const FUSED_FLOPS: f64 = 165e3;
 
 /// The kernels compared, bfloat16 and dk = dv = 128.

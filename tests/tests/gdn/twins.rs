@@ -1,7 +1,8 @@
-//! The promise: a kernel executes no more than 1.1 times the warp instructions that nvcc's code of the same source does.
+//! The promise: a kernel executes no more than 1.1 times the warp instructions that nvcc's code of the same source
+//! does.
 //!
-//! The twins in CUDA C++ cut the work in the same way and name the same fused multiply-adds, and nothing else is fused. So
-//! their results have the same bits, and what differs is the compiler.
+//! The twins in CUDA C++ cut the work in the same way and name the same fused multiply-adds, and nothing else is fused.
+//! So their results have the same bits, and what differs is the compiler.
 
 use super::{kernels, load, report};
 use cargo_latch::build::{HintMode, Route};

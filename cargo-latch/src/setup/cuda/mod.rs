@@ -1,7 +1,8 @@
 //! NVIDIA's tools: ptxas, nvdisasm and libNVVM, from an installed CUDA toolkit or from PyPI's wheels.
 //!
-//! A toolkit is taken if its ptxas and nvdisasm know the newest architecture that Latch builds for; else, or where there is
-//! none, the wheels are fetched into the home. Neither a driver nor a GPU is needed. libNVVM is optional in a toolkit.
+//! A toolkit is taken if its ptxas and nvdisasm know the newest architecture that Latch builds for; else, or where
+//! there is none, the wheels are fetched into the home. Neither a driver nor a GPU is needed. libNVVM is optional in a
+//! toolkit.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,10 @@
 //! pip, run so that it is the installed one and nothing else.
 //!
-//! `python3 -I` takes no module from the current folder, from `PYTHONPATH` or from the user's own site folder, in none of which a
-//! `pip` has to be the real one; and the current folder is one of ours, since stand-ins for `python3` such as pyenv's look into it
-//! too. The user's settings for pip (`PIP_INDEX_URL`, `pip.conf`) hold all the same, which is what `pip --isolated` would not let
-//! them: a mirror or a proxy is the only way to the wheels on some machines, and whatever comes is held to its hash.
+//! `python3 -I` takes no module from the current folder, from `PYTHONPATH` or from the user's own site folder, in none
+//! of which a `pip` has to be the real one; and the current folder is one of ours, since stand-ins for `python3` such
+//! as pyenv's look into it too. The user's settings for pip (`PIP_INDEX_URL`, `pip.conf`) hold all the same, which is
+//! what `pip --isolated` would not let them: a mirror or a proxy is the only way to the wheels on some machines, and
+//! whatever comes is held to its hash.
 //!
 //! Wrong where pip is installed for the user alone (`pip install --user`), and where a setting names a relative path.
 

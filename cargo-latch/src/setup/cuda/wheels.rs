@@ -1,7 +1,8 @@
 //! NVIDIA's tools from PyPI's wheels: fetched by pip, held to the hashes below, and only what is used unpacked.
 //!
-//! pip is asked to check the same hashes, but is not relied on: what lies in the folder afterwards is hashed here before it is
-//! opened. pip itself is run in a way that no code of the user's current folder or of `PYTHONPATH` can take its place (`pip`).
+//! pip is asked to check the same hashes, but is not relied on: what lies in the folder afterwards is hashed here
+//! before it is opened. pip itself is run in a way that no code of the user's current folder or of `PYTHONPATH` can
+//! take its place (`pip`).
 
 use std::fs::{self, File};
 use std::io::{self, Seek};

@@ -1,8 +1,8 @@
 //! Puts the built compiler together as a sysroot, in the form that rustup's component has.
 //!
-//! The compiler finds its libraries from the place of `librustc_driver.so`. A plugin is linked against that one library and
-//! reads the other crates' metadata, so of those only `.rmeta` files and procedural macros are kept: the `.rlib` files are most
-//! of the size and never linked. The standard library is the stock compiler's.
+//! The compiler finds its libraries from the place of `librustc_driver.so`. A plugin is linked against that one library
+//! and reads the other crates' metadata, so of those only `.rmeta` files and procedural macros are kept: the `.rlib`
+//! files are most of the size and never linked. The standard library is the stock compiler's.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,12 +1,13 @@
 //! The compiler's crates, built from its own sources with plain cargo.
 //!
-//! rustc's bootstrap does the same with much around it; what it tells the crates by environment variables is told here. Not
-//! optimized (`opt-level = 0`) the build takes minutes instead of a quarter of an hour, and the result compiles a kernel crate
-//! in a second or two. The version is said to be the stock compiler's, of whose very sources it is built, so that both read
-//! each other's metadata. LLVM is the stock compiler's too; only its headers and llvm-config are fetched.
+//! rustc's bootstrap does the same with much around it; what it tells the crates by environment variables is told here.
+//! Not optimized (`opt-level = 0`) the build takes minutes instead of a quarter of an hour, and the result compiles a
+//! kernel crate in a second or two. The version is said to be the stock compiler's, of whose very sources it is built,
+//! so that both read each other's metadata. LLVM is the stock compiler's too; only its headers and llvm-config are
+//! fetched.
 //!
-//! Sources are only read: cargo writes to its target folder, and completes a copy of the lock file that lies beside it. (The
-//! distribution's own has no entries for other systems' crates, so that cargo would write to it.)
+//! Sources are only read: cargo writes to its target folder, and completes a copy of the lock file that lies beside it.
+//! (The distribution's own has no entries for other systems' crates, so that cargo would write to it.)
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -24,8 +25,8 @@ use crate::setup::progress::Step;
 use crate::setup::toolchain::Toolchain;
 
 const PURPOSE: &str = "build rustc-dev";
-/// `-Cprefer-dynamic` makes the driver the one shared library that the compiler and plugins share; its symbol table is of no
-/// use to them and a third of its size.
+/// `-Cprefer-dynamic` makes the driver the one shared library that the compiler and plugins share; its symbol table is
+/// of no use to them and a third of its size.
 const FLAGS: [&str; 3] = ["-Zon-broken-pipe=kill", "-Cprefer-dynamic", "-Cstrip=symbols"];
 const PROFILE: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),

@@ -1,9 +1,10 @@
 //! rustc-dev: the compiler's own crates, which the MIR plugin is built against, and the compiler that loads it.
 //!
-//! A toolchain of rustup's gets the component. Debian's packages have no such component, but they have the compiler's sources:
-//! then the compiler is built from them, once, without optimization (see `build`), into a sysroot of its own (`assemble`).
-//! A plugin loads only into the very compiler that it was built against, so [`RustcDev::rustc`] is to be used for both. It is
-//! never used to build `core`: the stock compiler does that forty times as fast, and both read the result.
+//! A toolchain of rustup's gets the component. Debian's packages have no such component, but they have the compiler's
+//! sources: then the compiler is built from them, once, without optimization (see `build`), into a sysroot of its own
+//! (`assemble`). A plugin loads only into the very compiler that it was built against, so [`RustcDev::rustc`] is to be
+//! used for both. It is never used to build `core`: the stock compiler does that forty times as fast, and both read the
+//! result.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -158,8 +159,8 @@ fn out_of_reach(toolchain: &Toolchain, not_added: &str) -> SetupError {
     )
 }
 
-/// Builds and assembles. What cargo has built stays until the artifact is whole, so that an interrupted build goes on where it
-/// was.
+/// Builds and assembles. What cargo has built stays until the artifact is whole, so that an interrupted build goes on
+/// where it was.
 fn build_once(
     home: &Home,
     machine: &Machine,

@@ -91,8 +91,8 @@ impl Function {
         }
     }
 
-    /// The sources of the edges that lead back to `header`: those of its predecessors that the entry reaches only through
-    /// it.
+    /// The sources of the edges that lead back to `header`: those of its predecessors that the entry reaches only
+    /// through it.
     pub fn latches(&self, header: usize) -> Vec<usize> {
         let reachable = self.reached(0, None);
         let around_it = self.reached(0, Some(header));
@@ -102,7 +102,8 @@ impl Function {
         self.blocks.iter().filter(leads_back).map(|(number, _)| *number).collect()
     }
 
-    /// The blocks of the loop with a header: those that reach a latch without passing through the header, and the header.
+    /// The blocks of the loop with a header: those that reach a latch without passing through the header, and the
+    /// header.
     pub fn loop_of(&self, header: usize) -> BTreeSet<usize> {
         let latches = self.latches(header);
         let reaches_latch =

@@ -1,7 +1,7 @@
 //! Compiles small device crates with the plugin and reads the MIR that comes out.
 //!
-//! Every test crate uses a `device_std` that holds the markers and nothing else, so that what is tested is the plugin. The
-//! MIR is read from its text by a reader of its own, which knows nothing of the analysis under test.
+//! Every test crate uses a `device_std` that holds the markers and nothing else, so that what is tested is the plugin.
+//! The MIR is read from its text by a reader of its own, which knows nothing of the analysis under test.
 //!
 //! The environment says what to compile with: `RUSTC`, the compiler that the plugin was built with (else `rustc`), and
 //! `LATCH_DEVICE_SYSROOT`, the folder with core for nvptx64. `./latch test` sets both.

@@ -1,7 +1,7 @@
 //! The same on the host: each thread computes its own sums when it comes to the product.
 //!
-//! The lanes of a sub-group meet in each of the instructions, and so in the wait: none goes on to overwrite an operand before the
-//! others have read it.
+//! The lanes of a sub-group meet in each of the instructions, and so in the wait: none goes on to overwrite an operand
+//! before the others have read it.
 
 use super::{Sums, THREADS, Tile};
 use crate::block;

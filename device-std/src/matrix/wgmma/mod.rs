@@ -1,13 +1,14 @@
 //! Products of a warpgroup: 64 x 16 by 16 x 64, operands in shared memory (PTX: `wgmma.mma_async` m64n64k16).
 //!
-//! A **warpgroup** is four consecutive sub-groups, 128 threads, the first of which is a multiple of four. They start a product
-//! together and go on; the tensor cores read shared memory and add to the registers of [`Sums`] meanwhile. In order:
+//! A **warpgroup** is four consecutive sub-groups, 128 threads, the first of which is a multiple of four. They start a
+//! product together and go on; the tensor cores read shared memory and add to the registers of [`Sums`] meanwhile. In
+//! order:
 //!
 //! 1. all write the operands to shared memory, each calls [`publish`], and a barrier follows;
 //! 2. [`fence`]: the sums in registers are handed over;
 //! 3. [`mma_async`], any number of times;
-//! 4. [`commit_group`], [`wait_group`]: until then neither the sums nor the operands may be touched. With a barrier after it,
-//!    the operands may be overwritten.
+//! 4. [`commit_group`], [`wait_group`]: until then neither the sums nor the operands may be touched. With a barrier
+//!    after it, the operands may be overwritten.
 //!
 //! ```
 //! use device_std::math::Bf16;
@@ -41,14 +42,14 @@
 //! ```
 //!
 //! # Where it works
-//! On sm_90a alone (`--arch sm_90a`; the name `sm_90` stands for what later GPUs have too, and they have no wgmma), and on the
-//! host. Elsewhere [`mma_async`] does not compile; `#[cfg(any(target_feature = "sm_90a", not(target_arch = "nvptx64")))]` is
-//! for kernels that use it.
+//! On sm_90a alone (`--arch sm_90a`; the name `sm_90` stands for what later GPUs have too, and they have no wgmma), and
+//! on the host. Elsewhere [`mma_async`] does not compile; `#[cfg(any(target_feature = "sm_90a", not(target_arch =
+//! "nvptx64")))]` is for kernels that use it.
 //!
 //! # What the host does not show
-//! There, each thread computes its own sums as it comes to [`mma_async`]: all lanes of a sub-group wait for each other, the
-//! four sub-groups do not. A missing [`publish`], [`fence`], commit or wait, and sums or operands touched too early, go unseen.
-//! Sums have the same bits as those of the emulator, which adds as [`matrix`](super) says.
+//! There, each thread computes its own sums as it comes to [`mma_async`]: all lanes of a sub-group wait for each other,
+//! the four sub-groups do not. A missing [`publish`], [`fence`], commit or wait, and sums or operands touched too
+//! early, go unseen. Sums have the same bits as those of the emulator, which adds as [`matrix`](super) says.
 
 #[cfg(on_host)]
 #[path = "host.rs"]
@@ -126,8 +127,8 @@ impl Sums {
     }
 }
 
-/// Makes what the thread has written to shared memory visible to the tensor cores, once all that are to read it have passed a
-/// barrier.
+/// Makes what the thread has written to shared memory visible to the tensor cores, once all that are to read it have
+/// passed a barrier.
 #[inline(always)]
 pub fn publish() {
     imp::publish();

@@ -1,13 +1,14 @@
 //! PTX instructions: assembly, since LLVM has no intrinsic for them.
 //!
-//! The products write registers after their instruction, which no compiler expects. So all sums are operands of the fence, of
-//! each product, and of an empty piece of assembly after the wait: between the first and the last, the compiler has no reason to
-//! touch them. Where it does all the same, ptxas sees it, waits in between, and says so (C7510, C7514 and their like).
+//! The products write registers after their instruction, which no compiler expects. So all sums are operands of the
+//! fence, of each product, and of an empty piece of assembly after the wait: between the first and the last, the
+//! compiler has no reason to touch them. Where it does all the same, ptxas sees it, waits in between, and says so
+//! (C7510, C7514 and their like).
 
 use core::arch::asm;
 
-/// Where an operand is, as the instruction takes it: address, distance of neighbours in depth and of neighbouring lines, each
-/// in units of 16 bytes and 14 bits; no swapping of address bits.
+/// Where an operand is, as the instruction takes it: address, distance of neighbours in depth and of neighbouring
+/// lines, each in units of 16 bytes and 14 bits; no swapping of address bits.
 #[derive(Debug, Clone, Copy)]
 pub struct Descriptor(u64);
 

@@ -1,14 +1,16 @@
 //! Operands in shared memory.
 //!
-//! The tensor cores read **cores**, 8 x 8 elements that follow each other: 128 bytes. Where the cores of a matrix lie is free, as
-//! long as all neighbours have the same distance. (The instruction knows other layouts, which swap parts of the address.
-//! They save nothing that a good choice of who writes what does not save as well, and need memory aligned to 1024 bytes.)
+//! The tensor cores read **cores**, 8 x 8 elements that follow each other: 128 bytes. Where the cores of a matrix lie
+//! is free, as long as all neighbours have the same distance. (The instruction knows other layouts, which swap parts of
+//! the address. They save nothing that a good choice of who writes what does not save as well, and need memory aligned
+//! to 1024 bytes.)
 
 use super::Descriptor;
 use crate::matrix::Element;
 use crate::shared::Shared;
 
-/// A 64 x 16 matrix in shared memory: 64 **lines** (the rows of the left operand, the columns of the right one) of depth 16.
+/// A 64 x 16 matrix in shared memory: 64 **lines** (the rows of the left operand, the columns of the right one) of
+/// depth 16.
 ///
 /// Element (line, depth) is at
 ///
@@ -17,8 +19,8 @@ use crate::shared::Shared;
 /// line / 8 * line_distance + depth / 8 * depth_distance + depth % 8 * 8 + line % 8      TRANSPOSED = true
 /// ```
 ///
-/// So with `false` eight elements of a line follow each other (a left operand by rows, a right one by columns), with `true`
-/// eight elements of the same depth. Both are equally fast.
+/// So with `false` eight elements of a line follow each other (a left operand by rows, a right one by columns), with
+/// `true` eight elements of the same depth. Both are equally fast.
 #[derive(Debug)]
 pub struct Tile<T, const TRANSPOSED: bool = false> {
     memory: Shared<[T]>,
@@ -59,7 +61,8 @@ impl<T: Element, const TRANSPOSED: bool> Tile<T, TRANSPOSED> {
         Tile::new(memory, Self::CORE, 2 * Self::CORE)
     }
 
-    /// The place of an element in the memory. The formula goes on beyond the tile, to the neighbours of a larger matrix.
+    /// The place of an element in the memory. The formula goes on beyond the tile, to the neighbours of a larger
+    /// matrix.
     #[inline(always)]
     pub const fn index(&self, line: usize, depth: usize) -> usize {
         let core = line / 8 * self.line_distance + depth / 8 * self.depth_distance;

@@ -1,7 +1,7 @@
 //! The shared memory of a block that runs on the host.
 
 use super::MAX_DYNAMIC_SHARED;
-use crate::shared::STATIC_LIMIT;
+use crate::limits::STATIC_LIMIT;
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ impl Bytes {
 
 /// The arrays of one block.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     arrays: RefCell<HashMap<TypeId, Bytes>>,
     dynamic: RefCell<Bytes>,
 }

@@ -1,7 +1,7 @@
 //! The running thread's way to its block.
 //!
-//! While a thread runs, `RUNNING` names it. All library functions that exchange or wait come here; outside a launch they
-//! work for a thread that is alone, as every kernel called as a plain function is.
+//! While a thread runs, `RUNNING` names it. All library functions that exchange or wait come here; outside a launch
+//! they work for a thread that is alone, as every kernel called as a plain function is.
 
 use super::block::{Block, Meeting, Place, Words};
 use super::memory::Memory;
@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Does `what` as a thread of the block: with its position, and with the block to meet others in.
-pub(super) fn run_as<R>(block: &Rc<Block>, number: usize, thread_idx: [u32; 3], what: impl FnOnce() -> R) -> R {
+pub(crate) fn run_as<R>(block: &Rc<Block>, number: usize, thread_idx: [u32; 3], what: impl FnOnce() -> R) -> R {
     let outer = RUNNING.replace(Some(Running { block: Rc::clone(block), thread: number as u32 }));
     let result = at(Position { thread_idx, ..block.position }, what);
     RUNNING.set(outer);
@@ -35,7 +35,7 @@ pub(super) fn run_as<R>(block: &Rc<Block>, number: usize, thread_idx: [u32; 3], 
 }
 
 /// The first that a thread does on its own stack: tells how to leave it.
-pub(super) fn started(switch: &Switch) {
+pub(crate) fn started(switch: &Switch) {
     if let Some(running) = RUNNING.with_borrow(Clone::clone) {
         running.block.set_switch(running.thread, switch);
     }
@@ -68,7 +68,8 @@ pub(crate) fn block_barrier(operation: &'static str) {
     }
 }
 
-/// Lets the other threads of the block run, if there are any: called where a thread may be waiting for memory to change.
+/// Lets the other threads of the block run, if there are any: called where a thread may be waiting for memory to
+/// change.
 pub(crate) fn pause() {
     if let Some(running) = RUNNING.with_borrow(Clone::clone) {
         running.pause();
@@ -112,8 +113,8 @@ impl Running {
 
     /// Lets others run until this thread's turn comes again.
     fn leave(&self) {
-        // SAFETY: the thread told its own switch when it started, and the switch lies at the bottom of its stack. It is this
-        // thread that runs, on that stack: `run_as` names a thread for just as long as its coroutine is resumed.
+        // SAFETY: the thread told its own switch when it started, and the switch lies at the bottom of its stack. It is
+        // this thread that runs, on that stack: `run_as` names a thread for just as long as its coroutine is resumed.
         unsafe { &*self.block.switch(self.thread) }.suspend(());
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 /// Ascending numbers, shown as ranges.
-pub(super) struct Ranges<'a>(pub &'a [u32]);
+pub(crate) struct Ranges<'a>(pub &'a [u32]);
 
 impl Display for Ranges<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -56,7 +56,7 @@ impl Place {
 
 /// What threads meet for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Meeting {
+pub(crate) struct Meeting {
     pub place: Place,
     pub operation: &'static str,
     pub location: &'static Location<'static>,
@@ -70,10 +70,10 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(super) const NONE: Words = Words { present: 0, words: [0; 64] };
+    pub(crate) const NONE: Words = Words { present: 0, words: [0; 64] };
 
     /// What a lone thread gets to see: its own word.
-    pub(super) fn alone(lane: u32, word: u32) -> Words {
+    pub(crate) fn alone(lane: u32, word: u32) -> Words {
         let mut words = Words::NONE;
         words.put(lane, word);
         words
@@ -97,7 +97,7 @@ impl Words {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Status {
+pub(crate) enum Status {
     Ready,
     Waiting,
     Returned,
@@ -114,7 +114,7 @@ struct Pending {
 
 /// One block, from its first thread's start to its last one's return.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// Where the block stands; the thread index in it is without meaning.
     pub position: Position,
     /// The block's shared memory.
