@@ -6,7 +6,7 @@
 //! one, goes on after an error and returns text.
 //!
 //! LLVM also says why it did not unroll a loop, if it is asked before anything else: by an option of its command line,
-//! which it has only one of. Nobody hears it but who [listens](Session::listen).
+//! which it has only one of. Only [`Session::listen`] collects it.
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;

@@ -3,7 +3,7 @@
 //! The linker writes it as JSON, the command reads it. It knows only what reached the link stage; hints of functions
 //! that were never compiled are added by the command, which reads the source.
 //!
-//! The JSON starts with the version of its format. A report of another version is refused for that alone, before
+//! The JSON starts with the version of its format. A report of another version is refused for that only, before
 //! anything else in it is looked at.
 
 use crate::{Reason, Request, Site, Status};

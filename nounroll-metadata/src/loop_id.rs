@@ -4,7 +4,7 @@
 //! (`llvm.loop.unroll.disable`, `.full` or `.count`) and [`SITE_PROPERTY`], which names the source site and the
 //! function that the loop stood in when hints were resolved. LLVM keeps properties that it does not know, so after
 //! optimization the site still tells which loops are left of a hint. A loop that must have an ID and has no hint gets
-//! [`PLAIN_PROPERTY`]: an ID without properties, or with places in the source alone, counts for LLVM as none.
+//! [`PLAIN_PROPERTY`]: an ID without properties, or with places in the source only, counts for LLVM as none.
 //!
 //! A loop that LLVM has unrolled gets the properties that `llvm.loop.unroll.followup_unrolled` lists, and no others:
 //! not to be unrolled again, its site, and [`UNROLLED_PROPERTY`]. Left to itself, LLVM would keep the site only where

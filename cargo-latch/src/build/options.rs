@@ -63,7 +63,7 @@ impl fmt::Display for Profile {
     }
 }
 
-/// libNVVM reads Rust's LLVM for the newer architectures alone. The linker asks libNVVM itself; this only says so
+/// libNVVM reads Rust's LLVM for the newer architectures only. The linker asks libNVVM itself; this only says so
 /// before anything is built.
 pub fn check_route(route: Route, arch: &Arch) -> Result<()> {
     if route == Route::Nvvm && arch.target() == Target::Amdgcn {

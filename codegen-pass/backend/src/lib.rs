@@ -13,7 +13,7 @@
 //! every body of a host crate, are returned untouched.
 //!
 //! What it cannot see: generic functions are judged before they are instantiated, so a loop that stops repeating for
-//! one instance only is found by the link stage alone.
+//! one instance only is found by the link stage only.
 
 #![feature(rustc_private)]
 

@@ -97,7 +97,7 @@ impl Optimized {
         Optimized { calls, inner_calls }
     }
 
-    /// Is the loop with one header a copy of the original loop with the other, and of that alone? Then it runs through
+    /// Is the loop with one header a copy of the original loop with the other, and of that only? Then it runs through
     /// that header, which no inner loop does, and not through the header of a loop around it. (It may run through other
     /// blocks than it did: where loops share their ways back, LLVM gives each a copy.)
     fn is_copy(&self, of: &str, header: &str, original: &BTreeMap<String, BTreeSet<String>>) -> bool {
