@@ -1,6 +1,6 @@
 //! The report: what became of every hint and every kernel.
 
-use crate::why::{Left, Merged, Reasons};
+use crate::why::{Left, Reasons};
 use crate::{calls::CallGraph, ptx, symbols};
 use hint_record::{
     HintKind, HintRecord, KernelRecord, LeftLoop, LinkReport, LoopRecord, NoLoop, PtxLoop, Reason, Request, Site,
@@ -70,14 +70,13 @@ impl BeforeOptimization {
                 .map(|left| LeftLoop { symbol: left.function.clone(), header: left.header.clone() })
                 .collect();
             let merged = reasons.merged(&hint.site, &hint.symbol).filter(|_| own.is_empty());
-            if let Some(Merged { symbol, header, .. }) = merged.filter(|merged| merged.is_rolled) {
-                hint.left.push(LeftLoop { symbol: symbol.clone(), header: header.clone() });
+            if let Some(merged) = merged.filter(|merged| merged.is_rolled) {
+                hint.left.push(LeftLoop { symbol: merged.symbol.clone(), header: merged.header.clone() });
                 // In the PTX the one loop is known as that of the other hint.
-                let other = left.iter().find(|left| left.function == *symbol && left.header == *header);
-                let of_other = |found: &&SurvivingLoop| {
-                    other.is_some_and(|other| found.site == other.site && found.origin == other.origin)
+                let is_merged = |found: &&SurvivingLoop| {
+                    merged.hint.as_ref().is_some_and(|(site, origin)| found.site == *site && found.origin == *origin)
                 };
-                hint.ptx = in_ptx.map(|loops| loops.iter().filter(of_other).map(ptx_loop).collect());
+                hint.ptx = in_ptx.map(|loops| loops.iter().filter(is_merged).map(ptx_loop).collect());
             }
             let reason = match hint.request.kind() {
                 HintKind::Nounroll if !hint.left.is_empty() => None,

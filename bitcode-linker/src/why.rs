@@ -48,6 +48,8 @@ pub struct Merged {
     pub header: String,
     /// Does its ID keep it rolled?
     pub is_rolled: bool,
+    /// The hint that its ID names, by site and symbol.
+    pub hint: Option<(Site, String)>,
 }
 
 /// A hint in a function, by site and symbol.
@@ -102,7 +104,9 @@ fn merged(numbers: &Numbers, function: FunctionValue<'_>) -> Vec<(Key, Merged)> 
         let is_rolled = ends(&graph, &forest, id).any(|end| ids.forbids_unrolling(end));
         let header = graph.llvm_block(forest.get(id).header).get_name().to_string_lossy().into_owned();
         let symbol = function.get_name().to_string_lossy().into_owned();
-        let merged = Merged { symbol, header, is_rolled };
+        let named = ends(&graph, &forest, id).find_map(|end| ids.read(end));
+        let hint = named.map(|named| (named.site, named.function));
+        let merged = Merged { symbol, header, is_rolled, hint };
         let jumps = jumps_back(&graph, &flow, &forest, id).into_iter().filter_map(ffi::Place::of);
         let hints = jumps.filter_map(|place| numbers.hint(numbers.innermost(place.line())?));
         let hints = hints.filter(|hint| hint.site.kind == HintKind::Nounroll);
