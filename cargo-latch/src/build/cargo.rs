@@ -188,7 +188,7 @@ impl Builder {
         if self.cargo_target(run.archs[0], run.is_kept()) == target.triple() {
             flags.push(format!("-Ctarget-cpu={}", run.archs[0]).into());
         }
-        if self.has_directives(target) {
+        if self.has_directives(run) {
             // The fuller `line-tables-only` would make the PTX one for debugging, which ptxas does not optimize.
             flags.push("-Cdebuginfo=line-directives-only".into());
         }
@@ -202,9 +202,10 @@ impl Builder {
     }
 
     /// Is the text made with source locations? They change no instruction, and for NVIDIA's GPUs they are taken out of
-    /// the PTX again ([`sass::split`]); in AMD's assembly they would stay.
-    fn has_directives(&self, target: Target) -> bool {
-        self.args.profile == Profile::Release && (target == Target::Nvptx || self.wanted.lines)
+    /// the PTX again ([`sass::split`]); in AMD's assembly they would stay, and in stages that are kept to be looked at.
+    fn has_directives(&self, run: &Run<'_>) -> bool {
+        let goes_out_again = run.target() == Target::Nvptx && !run.is_kept();
+        self.args.profile == Profile::Release && (goes_out_again || self.wanted.lines)
     }
 
     /// The way to bitcode without LLVM passes, and the linker where rustc calls it.
